@@ -56,6 +56,9 @@ export const HealthCheckResponseSchema: GenMessage<HealthCheckResponse> = /*@__P
 
 /**
  * What a service can be.
+ * The names are those of the public health protocol.
+ * buf:lint:ignore ENUM_VALUE_PREFIX
+ * buf:lint:ignore ENUM_ZERO_VALUE_SUFFIX
  *
  * @generated from enum grpc.health.v1.HealthCheckResponse.ServingStatus
  */
@@ -91,6 +94,9 @@ export const HealthCheckResponse_ServingStatus = {
 
 /**
  * What a service can be.
+ * The names are those of the public health protocol.
+ * buf:lint:ignore ENUM_VALUE_PREFIX
+ * buf:lint:ignore ENUM_ZERO_VALUE_SUFFIX
  *
  * @generated from enum grpc.health.v1.HealthCheckResponse.ServingStatus
  */

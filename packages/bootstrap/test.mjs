@@ -1,0 +1,76 @@
+/** `npm test`: install, build, then format, contracts, types, lint, layers, unused code and every test. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "./build.mjs";
+import { findChromium } from "./chromium.mjs";
+import { install } from "./install.mjs";
+import { run } from "./run.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+const isCi = process.env.CI !== undefined && process.env.CI !== "" && process.env.CI !== "false";
+
+/** Each check with what a person does when it fails. */
+const checks = [
+  ["format", ["biome", "check", "--error-on-warnings", "."], "pnpm format mends it"],
+  ["contracts", ["buf", "lint"], "see proto/"],
+  ["contract format", ["buf", "format", "--diff", "--exit-code"], "pnpm format mends it"],
+  ...["grok-tools", "code-mode", "crabcode"].map((contract) => [
+    `compatibility of ${contract}`,
+    ["buf", "breaking", "--against", `packages/proto/images/${contract}.binpb`],
+    "the wire contract is fixed; see proto/ORIGINS.md",
+  ]),
+  ["generated code", ["node", "packages/bootstrap/generated.mjs"], "pnpm gen mends it"],
+  ["types", ["tsc", "-b"], "see the messages above"],
+  ["lint", ["oxlint", "--type-aware", "--deny-warnings"], "see the messages above"],
+  ["layers", ["turbo", "boundaries"], "see turbo.json for what each tag may use"],
+  ["unused code", ["knip"], "remove what nothing uses"],
+];
+
+try {
+  await install(root);
+  await build(root);
+  for (const [name, [command, ...parameters], remedy] of checks) {
+    console.log(`checking ${name} …`);
+    await run(command, parameters, { root, isQuiet: true }).catch(() => {
+      throw new Error(`the check of ${name} failed; ${remedy}`);
+    });
+  }
+  await test();
+} catch (error) {
+  console.error(`npm test: ${error.message}`);
+  process.exitCode = 1;
+}
+
+async function test() {
+  const chromium = findChromium();
+  if (chromium === undefined) {
+    const remedy = "install it (Debian: apt-get install chromium) or set CHROMIUM_PATH";
+    if (isCi) throw new Error(`the browser tests need Chromium; ${remedy}`);
+    console.log(`SKIPPED: the browser tests, for want of Chromium; ${remedy}`);
+  }
+  const folder = mkdtempSync(join(tmpdir(), "trivium-report-"));
+  const report = join(folder, "report.json");
+  const projects = ["unit", "contract", ...(chromium === undefined ? [] : ["browser"])];
+  const parameters = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  try {
+    console.log(`testing: ${projects.join(", ")} …`);
+    const failure = await run(
+      "vitest",
+      [...parameters, ...projects.flatMap((project) => ["--project", project])],
+      { root, env: chromium === undefined ? {} : { CHROMIUM_PATH: chromium } },
+    ).then(
+      () => undefined,
+      (error) => error,
+    );
+    const counts = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : undefined;
+    if (counts !== undefined) {
+      const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = counts;
+      console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests + numTodoTests} skipped`);
+    }
+    if (failure !== undefined) throw failure;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,18 @@
+export { CrabcodeError, type CrabcodeErrorReason } from "./crabcode-error.ts";
+export type {
+  ChoiceAnswer,
+  CrabcodeRuntime,
+  CrabcodeRuntimeOptions,
+  InterruptResult,
+  MessageStream,
+  ModelListing,
+  PermissionAnswer,
+  SendMessageInput,
+  SessionReference,
+  SessionSelector,
+  StreamEvent,
+  SubscribeInput,
+  Subscription,
+} from "./crabcode-runtime.ts";
+export type { ModelCatalogue, ModelPort } from "./ports/model-port.ts";
+export type { OpenToolbox, ToolboxPort } from "./ports/toolbox-port.ts";

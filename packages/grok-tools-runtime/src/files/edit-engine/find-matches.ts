@@ -1,0 +1,72 @@
+/** Half-open range of units. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Non-overlapping occurrences of `needle`, left to right, in units of the file.
+ *
+ * `\r\n` is indivisible. A needle that holds `\r\n` and occurs exactly selects those occurrences; otherwise each
+ * `\n` or `\r\n` of the needle stands for either line ending. Everything else must be equal.
+ */
+export function findMatches(haystack: string, needle: string): Span[] {
+  if (needle === "") return [];
+  if (needle.includes("\r\n")) {
+    const exact = findExact(haystack, needle);
+    if (exact.length > 0) return exact;
+  }
+  return findAcrossLineEndings(haystack, needle);
+}
+
+function findExact(haystack: string, needle: string): Span[] {
+  const spans: Span[] = [];
+  let from = 0;
+  for (;;) {
+    const start = haystack.indexOf(needle, from);
+    if (start === -1) return spans;
+    const end = start + needle.length;
+    if (isInsidePair(haystack, start) || isInsidePair(haystack, end)) {
+      from = start + 1;
+      continue;
+    }
+    spans.push({ start, end });
+    from = end;
+  }
+}
+
+/** Whether a cut at `position` would separate `\r` from its `\n`. */
+function isInsidePair(units: string, position: number): boolean {
+  return units[position] === "\n" && units[position - 1] === "\r";
+}
+
+function findAcrossLineEndings(haystack: string, needle: string): Span[] {
+  const folded = foldLineEndings(haystack);
+  const foldedNeedle = needle.replaceAll("\r\n", "\n");
+  const spans: Span[] = [];
+  let from = 0;
+  // Matches come in order, so the number of removed `\r` before a position only grows.
+  let pairs = 0;
+  const toOriginal = (position: number): number => {
+    while (pairs < folded.pairs.length && (folded.pairs[pairs] ?? 0) < position) pairs += 1;
+    return position + pairs;
+  };
+  for (;;) {
+    const start = folded.units.indexOf(foldedNeedle, from);
+    if (start === -1) return spans;
+    from = start + foldedNeedle.length;
+    spans.push({ start: toOriginal(start), end: toOriginal(from) });
+  }
+}
+
+interface FoldedUnits {
+  readonly units: string;
+  /** Positions in `units` of each `\n` that stands for `\r\n`, ascending. */
+  readonly pairs: readonly number[];
+}
+
+function foldLineEndings(units: string): FoldedUnits {
+  const pairs: number[] = [];
+  for (let at = units.indexOf("\r\n"); at !== -1; at = units.indexOf("\r\n", at + 2)) pairs.push(at - pairs.length);
+  return { units: pairs.length === 0 ? units : units.replaceAll("\r\n", "\n"), pairs };
+}

@@ -1,0 +1,63 @@
+import type { Clock, IdSource, Logger } from "@trivium/core";
+import type { JsonValue } from "./json.ts";
+import type { CommandRunner } from "./process/command-runner.ts";
+import type { ProgramRunner } from "./process/program-runner.ts";
+import type { ToolSettings } from "./tool-settings.ts";
+
+/**
+ * Something tools keep for the life of a session (a read tracker, the background tasks). Made on first use, at the
+ * latest at finalize when a configured tool lists it, and disposed with the session in reverse order.
+ *
+ * Identity is the object: define it once as a module constant and import it where it is needed.
+ */
+export interface ResourceDefinition<Resource = unknown> {
+  /** For logs and errors. */
+  readonly name: string;
+  create(scope: SessionScope): Resource;
+  /** Ends what the resource started. Called once; commands, timers and files end here. */
+  dispose?(resource: Resource): void | Promise<void>;
+  /** The part that survives in the tool state. */
+  readonly state?: ResourceState<Resource>;
+  /** Background work that keeps an idle session open. */
+  isBusy?(resource: Resource): boolean;
+}
+
+/** How a resource appears in `GetToolState` and in the state file. */
+export interface ResourceState<Resource> {
+  /** Key under `state`, for example `grok_build.Todo`; our own start with `trivium.`. */
+  readonly key: string;
+  /** Takes over a saved value. False: it cannot be decoded; nothing changed. */
+  load(resource: Resource, value: JsonValue): boolean;
+  /** The value to save; undefined leaves the key out. */
+  save(resource: Resource): JsonValue | undefined;
+}
+
+/** What a session offers to its resources and, as part of {@link ToolContext}, to every call. */
+export interface SessionScope {
+  /** `session_id` of the session: owner of background tasks. */
+  readonly sessionId: string;
+  /** Folder of the session, absolute, without symbolic links. */
+  readonly sessionDirectory: string;
+  /** Private folder for logs and artefacts, absolute. It exists. */
+  readonly sessionFolder: string;
+  /** Aborts when the session ends. */
+  readonly sessionSignal: AbortSignal;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly settings: ToolSettings;
+  /** Folders that paths must stay in, as real paths; undefined: no limit. The session folder is readable besides. */
+  readonly workspaceRoots: readonly string[] | undefined;
+  /** Environment variables of the server, for building a command's environment and finding the shell. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Expands a leading `~`; undefined when unknown. */
+  readonly homeDirectory: string | undefined;
+  readonly commandRunner: CommandRunner;
+  readonly programRunner: ProgramRunner;
+  /** The resource of this session, made on first use. */
+  resource<Resource>(definition: ResourceDefinition<Resource>): Resource;
+  /** Call after a change of saved state outside a tool call (inside one it happens by itself). */
+  stateChanged(): void;
+  /** Client name of the first configured tool of a kind, for messages that refer to it. */
+  toolName(kind: string): string | undefined;
+}
