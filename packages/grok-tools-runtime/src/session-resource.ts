@@ -2,6 +2,7 @@ import type { Clock, IdSource, Logger } from "@trivium/core";
 import type { JsonValue } from "./json.ts";
 import type { CommandRunner } from "./process/command-runner.ts";
 import type { ProgramRunner } from "./process/program-runner.ts";
+import type { ToolOutput } from "./tool.ts";
 import type { ToolSettings } from "./tool-settings.ts";
 
 /**
@@ -20,6 +21,19 @@ export interface ResourceDefinition<Resource = unknown> {
   readonly state?: ResourceState<Resource>;
   /** Background work that keeps an idle session open. */
   isBusy?(resource: Resource): boolean;
+  /**
+   * Texts for the model, each delivered once, asked for after a successful call when reminders are enabled. Leave
+   * the texts pending until asked.
+   */
+  reminders?(resource: Resource, call: FinishedCall): readonly string[];
+}
+
+/** A successful call, as reminders see it. */
+export interface FinishedCall {
+  readonly callId: string;
+  /** Fully qualified id of the tool. */
+  readonly toolId: string;
+  readonly output: ToolOutput;
 }
 
 /** How a resource appears in `GetToolState` and in the state file. */

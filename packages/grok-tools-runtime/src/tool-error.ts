@@ -70,12 +70,13 @@ const retryableCodes: ReadonlySet<ErrorCode> = new Set([
   ErrorCode.FILE_EXTERNALLY_MODIFIED,
 ]);
 
+/** Enums are open on the wire, so a number without a name is possible. */
 function errorKindOf(code: ErrorCode): ErrorKind {
-  return partsOfCode[code].errorKind;
+  return (partsOfCode[code] ?? broken).errorKind;
 }
 
 function detailKindOf(code: ErrorCode): string {
-  return partsOfCode[code].detailKind;
+  return (partsOfCode[code] ?? broken).detailKind;
 }
 
 const invalid = { errorKind: "invalidInput", detailKind: "invalid_arguments" } as const;

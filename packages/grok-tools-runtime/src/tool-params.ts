@@ -20,6 +20,8 @@ export interface ParamsDefinition<Params = unknown> {
   readonly schema: z.ZodType<Params>;
   /** False: unknown keys are ignored and reported as a warning instead of refused. Default true. */
   readonly strict?: boolean;
+  /** Keys that only a request itself may set: values from saved or initial state are ignored. */
+  readonly explicitOnlyKeys?: readonly string[];
   /** Rules between keys. Empty: all kept. */
   check?(params: Params): readonly ParamsProblem[];
 }

@@ -95,8 +95,10 @@ export interface OutputField {
 
 /** Size limits of a tool's text. */
 export interface ToolTruncation {
-  /** In bytes, or in characters for tools that count so. */
+  /** Number.POSITIVE_INFINITY for a tool that limits its text in another way. */
   readonly builtInMaxOutput: number;
+  /** What the cap counts. Default bytes. */
+  readonly unit?: "bytes" | "characters";
   /** Further keys of `per_tool_max_output_bytes` that mean this tool. */
   readonly legacyKeys?: readonly string[];
   /** The cap from the tool's own params; undefined or null when they set none. */

@@ -43,11 +43,10 @@ export function renderReplacement(units: string, span: Span, replacement: string
  * The line ending used at a span: the first inside it, else the first after it, else the last before it.
  * Undefined in a file without line endings.
  */
-export function lineEndingAt(units: string, { start, end }: Span): Terminator | undefined {
+export function lineEndingAt(units: string, { start }: Span): Terminator | undefined {
   const next = units.indexOf("\n", start);
-  // A span may begin right behind a lone `\r`, so `\r\n` counts only when the `\r` is not before the span.
   if (next !== -1) return terminatorAt(units, next);
-  const previous = units.lastIndexOf("\n", Math.max(0, end - 1));
+  const previous = start === 0 ? -1 : units.lastIndexOf("\n", start - 1);
   return previous === -1 ? undefined : terminatorAt(units, previous);
 }
 

@@ -1,0 +1,214 @@
+import { z } from "zod";
+
+/** One setting: its type, where it may come from, and what it is when nobody says. */
+export interface ConfigKey<Schema extends z.ZodType = z.ZodType> {
+  readonly schema: Schema;
+  readonly default: z.output<Schema>;
+  readonly description: string;
+  /** Environment variable, when there is one. */
+  readonly env?: string;
+  /** Never printed. */
+  readonly isSecret?: boolean;
+  /** A path: relative ones are taken from where the value was written. */
+  readonly isPath?: boolean;
+}
+
+function key<Schema extends z.ZodType>(definition: ConfigKey<Schema>): ConfigKey<Schema> {
+  return definition;
+}
+
+const MiB = 1024 * 1024;
+const positive = z.int().positive();
+const optionalText = z.string().min(1).optional();
+const services = ["grok-tools", "code-mode", "crabcode"] as const;
+
+/** Every setting of `trivium.json`, by its dotted name. */
+export const configKeys = {
+  listen: key({
+    schema: z.string(),
+    default: "127.0.0.1:7411",
+    env: "TRIVIUM_LISTEN",
+    description: "Address and port of the one listener, HOST:PORT; port 0 takes a free one and prints it.",
+  }),
+  workspace: key({
+    schema: z.string().min(1),
+    default: ".",
+    env: "TRIVIUM_WORKSPACE",
+    isPath: true,
+    description: "Folder the tools and agents work in. Default: the folder the command is run in.",
+  }),
+  dataDir: key({
+    schema: z.string().min(1),
+    default: "",
+    env: "TRIVIUM_DATA_DIR",
+    isPath: true,
+    description: "Folder for sessions, logs and databases. Default: trivium in $XDG_STATE_HOME or ~/.local/state.",
+  }),
+  token: key({
+    schema: z.string().min(1).optional(),
+    default: undefined,
+    env: "TRIVIUM_TOKEN",
+    isSecret: true,
+    description: "Bearer token every call must carry. Required when the listener is not on loopback.",
+  }),
+  allowedOrigins: key({
+    schema: z.array(z.string()),
+    default: [],
+    env: "TRIVIUM_ALLOWED_ORIGINS",
+    description: "Web origins besides the server's own whose pages may call it, for example https://dash.example.",
+  }),
+  allowedHosts: key({
+    schema: z.array(z.string()),
+    default: [],
+    description: "Names besides the listener's own that the Host header may carry, for example behind a proxy.",
+  }),
+  "tls.cert": key({
+    schema: optionalText,
+    default: undefined,
+    isPath: true,
+    description: "File with the certificate chain (PEM). With it and tls.key the port speaks TLS only.",
+  }),
+  "tls.key": key({
+    schema: optionalText,
+    default: undefined,
+    isPath: true,
+    description: "File with the private key (PEM).",
+  }),
+  "tls.clientCa": key({
+    schema: optionalText,
+    default: undefined,
+    isPath: true,
+    description: "File with the authorities (PEM) that sign client certificates. With it every client needs one.",
+  }),
+  services: key({
+    schema: z.array(z.enum(services)),
+    default: [...services],
+    description: "Which services the server offers.",
+  }),
+  models: key({
+    schema: z.record(z.string(), z.record(z.string(), z.unknown())),
+    default: {},
+    description: "Model profiles by name: provider, model, baseUrl, apiKeyEnv and so on; see docs/models.md.",
+  }),
+  defaultModel: key({
+    schema: optionalText,
+    default: undefined,
+    description: "Name of the profile new sessions use. Without one: the labelled offline model.",
+  }),
+  "codeMode.isolation": key({
+    schema: z.enum(["shared", "dedicated"]),
+    default: "shared",
+    description: "shared: a small pool of worker processes for all cells; dedicated: one process a session.",
+  }),
+  "codeMode.maxCells": key({
+    schema: positive,
+    default: 512,
+    description: "Live cells of the whole server; past it Execute answers RESOURCE_EXHAUSTED.",
+  }),
+  "limits.requestBytes": key({
+    schema: positive,
+    default: 16 * MiB,
+    description: "Largest request message. The code-mode service has its own limit of 64 MiB.",
+  }),
+  "limits.connectionBytes": key({
+    schema: positive,
+    default: 64 * MiB,
+    description: "Unread request bytes one connection may hold.",
+  }),
+  "limits.totalBytes": key({
+    schema: positive,
+    default: 256 * MiB,
+    description: "Unread request bytes all connections together may hold.",
+  }),
+  "limits.headerBytes": key({
+    schema: positive,
+    default: 64 * 1024,
+    description: "Largest list of request headers.",
+  }),
+  "limits.streamsPerConnection": key({
+    schema: positive,
+    default: 1_000,
+    description: "Concurrent calls on one HTTP/2 connection.",
+  }),
+  "limits.drainMs": key({
+    schema: positive,
+    default: 10_000,
+    description: "How long calls may finish after SIGTERM before they are ended with UNAVAILABLE.",
+  }),
+  "tools.logicalErrors": key({
+    schema: z.enum(["error", "output"]),
+    default: "error",
+    description: "How a tool reports a missing file and the like: as an error, or as a variant of its output.",
+  }),
+  "tools.workspaceRoots": key({
+    schema: z.array(z.string()).optional(),
+    default: undefined,
+    description: "Folders file tools must stay in. Unset: no restriction. Empty list: the session's own folder.",
+  }),
+  "tools.sessionIdleMinutes": key({
+    schema: z.number().positive(),
+    default: 60,
+    description: "A named tool session without calls and running commands is closed after this time.",
+  }),
+  "tools.maxConcurrentCommands": key({
+    schema: positive,
+    default: 32,
+    description: "Commands that run at once; later ones wait.",
+  }),
+  "crabcode.resumeDefaultSession": key({
+    schema: z.boolean(),
+    default: true,
+    description: "Whether the default conversation goes on after a restart.",
+  }),
+  "crabcode.maxQueuedMessages": key({
+    schema: positive,
+    default: 8,
+    description: "Messages that may wait for a running turn of their session.",
+  }),
+  "crabcode.eventLog.maxEvents": key({
+    schema: positive,
+    default: 100_000,
+    description: "Events kept per session.",
+  }),
+  "crabcode.eventLog.maxBytes": key({
+    schema: positive,
+    default: 64 * MiB,
+    description: "Bytes of events kept per session.",
+  }),
+  "crabcode.eventLog.maxAgeDays": key({
+    schema: z.number().positive(),
+    default: 7,
+    description: "Days events are kept.",
+  }),
+  "crabcode.settingsFile": key({
+    schema: optionalText,
+    default: undefined,
+    env: "TRIVIUM_CRABCODE_SETTINGS",
+    isPath: true,
+    description: "A further settings.json for crabcode sessions; see docs/crabcode.md.",
+  }),
+  "crabcode.testing": key({
+    schema: z.boolean(),
+    default: false,
+    description: "Allows the script model, which plays a file. For tests of clients only.",
+  }),
+  "log.level": key({
+    schema: z.enum(["debug", "info", "warn", "error"]),
+    default: "info",
+    env: "TRIVIUM_LOG_LEVEL",
+    description: "What the server's log on standard error says.",
+  }),
+};
+
+/** The names of all settings. */
+export type ConfigName = keyof typeof configKeys;
+
+/** Every setting with its value. */
+export type ConfigValues = {
+  readonly [Name in ConfigName]: z.output<(typeof configKeys)[Name]["schema"]>;
+};
+
+/** True for the dotted name of a setting. */
+export function isConfigName(name: string): name is ConfigName {
+  return Object.hasOwn(configKeys, name);
+}

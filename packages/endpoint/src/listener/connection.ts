@@ -1,0 +1,32 @@
+import { ByteBudget } from "../call/byte-budget.ts";
+
+/** What the endpoint knows of one client connection, whatever its protocol. */
+export class Connection {
+  readonly remoteAddress: string;
+  readonly isLoopback: boolean;
+  readonly isEncrypted: boolean;
+  /** Request bytes held for the handlers of this connection. */
+  readonly budget: ByteBudget;
+  /** Bytes that arrived and that no handler has read, counted on demand. HTTP/2 only. */
+  readonly unreadStreams: Set<{ readonly readableLength: number }> = new Set();
+
+  constructor(init: { remoteAddress: string; isEncrypted: boolean; budget: ByteBudget }) {
+    this.remoteAddress = init.remoteAddress;
+    this.isLoopback = isLoopbackAddress(init.remoteAddress);
+    this.isEncrypted = init.isEncrypted;
+    this.budget = init.budget;
+  }
+
+  /** Bytes in the read buffers of open streams. */
+  unreadBytes(): number {
+    let bytes = 0;
+    for (const stream of this.unreadStreams) bytes += stream.readableLength;
+    return bytes;
+  }
+}
+
+/** Whether an IP address, as sockets report it, is this machine's own. An empty one is a pipe: local as well. */
+export function isLoopbackAddress(address: string): boolean {
+  const plain = address.startsWith("::ffff:") ? address.slice(7) : address;
+  return plain === "" || plain === "::1" || plain.startsWith("127.");
+}

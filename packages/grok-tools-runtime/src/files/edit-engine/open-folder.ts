@@ -1,0 +1,52 @@
+import { constants } from "node:fs";
+import { access, type FileHandle, mkdir, open } from "node:fs/promises";
+import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "../path-jail.ts";
+
+/** An open folder in which files are made and renamed. Dispose it after use. */
+export class OpenFolder implements AsyncDisposable {
+  readonly #handle: FileHandle;
+  readonly #base: string;
+
+  private constructor(handle: FileHandle, base: string) {
+    this.#handle = handle;
+    this.#base = base;
+  }
+
+  /**
+   * Opens a folder and checks where it really is.
+   *
+   * @throws {@link TriviumError} `permissionDenied` outside the roots, or the file system's error.
+   */
+  static async open(path: string, { roots, create }: { roots: Roots; create: boolean }): Promise<OpenFolder> {
+    if (create) {
+      await assertPathInsideRoots(path, roots);
+      await mkdir(path, { recursive: true });
+    }
+    const handle = await open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
+    try {
+      await assertHandleInsideRoots(handle, path, roots);
+      return new OpenFolder(handle, await baseOf(handle, path));
+    } catch (cause) {
+      await handle.close();
+      throw cause;
+    }
+  }
+
+  /** Path of an entry that stays in this very folder, even when the folder's own path changes meanwhile. */
+  entry(name: string): string {
+    return `${this.#base}/${name}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+}
+
+/** Linux resolves names below `/proc/self/fd/N` in the open folder itself. */
+async function baseOf(handle: FileHandle, path: string): Promise<string> {
+  const viaHandle = `/proc/self/fd/${handle.fd}`;
+  return access(viaHandle).then(
+    () => viaHandle,
+    () => path,
+  );
+}

@@ -1,0 +1,123 @@
+import { constants } from "node:fs";
+import { access, type FileHandle, link, open, rename, unlink } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { systemCodeOf } from "../../file-error.ts";
+import { assertHandleInsideRoots, type Roots } from "../path-jail.ts";
+import { type CurrentFile, readCurrentFile } from "./current-file.ts";
+import { OpenFolder } from "./open-folder.ts";
+import { sha256Of } from "./splice.ts";
+
+/** A write that is about to happen. */
+export interface PendingWrite {
+  /** The file itself, not a link to it. Absolute. */
+  readonly path: string;
+  readonly content: Uint8Array;
+  /** What the content was computed from; undefined: there was no file. */
+  readonly expected: CurrentFile | undefined;
+  readonly roots: Roots;
+  /** Flush to the disk before the new content takes the place of the old. */
+  readonly isDurable: boolean;
+  /** Unused name for the temporary file. */
+  readonly temporaryName: string;
+}
+
+/**
+ * Puts new content in place of what was read: a temporary file beside it, renamed over it.
+ *
+ * Mode and owner stay. A file with several names, one in a folder that cannot be written, and one that cannot be
+ * replaced (a mount point) are written in place. Resolves with false when the file is no longer what was expected;
+ * then nothing was written.
+ *
+ * @throws {@link TriviumError} `permissionDenied` outside the roots, or the file system's error.
+ */
+export async function writeFileInPlaceOf(write: PendingWrite): Promise<boolean> {
+  const { path, expected, roots } = write;
+  if (expected !== undefined) {
+    // A rename would replace a file its owner made read-only.
+    await access(path, constants.W_OK);
+    if (expected.stats.nlink > 1) return await writeInto(write, expected);
+  }
+  await using folder = await OpenFolder.open(dirname(path), { roots, create: expected === undefined });
+  const temporaryPath = folder.entry(write.temporaryName);
+  const target = folder.entry(basename(path));
+  try {
+    await writeTemporary(temporaryPath, write);
+    if (expected === undefined) return await linkAsNew(temporaryPath, target);
+    if (!(await isUnchanged(target, expected))) return false;
+    await rename(temporaryPath, target);
+    return true;
+  } catch (cause) {
+    if (expected !== undefined && needsWriteInPlace(cause)) return await writeInto(write, expected);
+    throw cause;
+  } finally {
+    // Renamed away in the ordinary case.
+    await unlink(temporaryPath).catch(() => undefined);
+  }
+}
+
+/** No new file in this folder, no such owner for one, or a target that cannot be replaced. */
+function needsWriteInPlace(cause: unknown): boolean {
+  return ["EACCES", "EPERM", "EBUSY", "EXDEV"].includes(systemCodeOf(cause) ?? "");
+}
+
+async function writeTemporary(temporaryPath: string, write: PendingWrite): Promise<void> {
+  const { expected, content, isDurable } = write;
+  const handle = await open(temporaryPath, "wx", expected === undefined ? 0o666 : 0o600);
+  try {
+    await handle.writeFile(content);
+    if (expected !== undefined) await takeOver(handle, expected);
+    if (isDurable) await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function takeOver(handle: FileHandle, { stats }: CurrentFile): Promise<void> {
+  const own = await handle.stat();
+  if (own.uid !== stats.uid || own.gid !== stats.gid) await handle.chown(stats.uid, stats.gid);
+  // After chown, which clears set-id bits.
+  await handle.chmod(stats.mode & 0o7777);
+}
+
+/** Unlike a rename, a link never replaces a file that appeared meanwhile. */
+async function linkAsNew(temporaryPath: string, target: string): Promise<boolean> {
+  try {
+    await link(temporaryPath, target);
+    return true;
+  } catch (cause) {
+    if (systemCodeOf(cause) === "EEXIST") return false;
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK"].includes(systemCodeOf(cause) ?? "")) throw cause;
+  }
+  // A file system without hard links: look, then rename.
+  if ((await readCurrentFile(target, undefined)) !== undefined) return false;
+  await rename(temporaryPath, target);
+  return true;
+}
+
+async function isUnchanged(target: string, expected: CurrentFile): Promise<boolean> {
+  const now = await readCurrentFile(target, undefined);
+  return now?.sha256 === expected.sha256;
+}
+
+async function writeInto(write: PendingWrite, expected: CurrentFile): Promise<boolean> {
+  const handle = await open(write.path, constants.O_RDWR | (constants.O_NONBLOCK ?? 0));
+  try {
+    await assertHandleInsideRoots(handle, write.path, write.roots);
+    const now = await handle.readFile();
+    if (sha256Of(now) !== expected.sha256) return false;
+    await writeFrom(handle, write.content);
+    await handle.truncate(write.content.length);
+    if (write.isDurable) await handle.sync();
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeFrom(handle: FileHandle, content: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < content.length) {
+    const { bytesWritten } = await handle.write(content, written, content.length - written, written);
+    written += bytesWritten;
+  }
+}
