@@ -23,3 +23,17 @@ export function itemBytes(item: CellOutput): number {
   const detailBytes = item.type === "image" && item.detail !== undefined ? 2 : 0;
   return fieldBytes(fieldBytes(inner + detailBytes));
 }
+
+/**
+ * Bytes of an encoded ExecutionOutcome, at most. The host's own duration field takes up to eleven of them.
+ * Contract: code_mode.proto, ExecutionOutcome.
+ */
+export function outcomeBytes(
+  cellId: string,
+  items: readonly CellOutput[],
+  errorText: string | undefined,
+): number {
+  let total = textFieldBytes(cellId) + 11;
+  for (const item of items) total += itemBytes(item);
+  return total + fieldBytes(errorText === undefined ? 0 : fieldBytes(utf8Bytes(errorText)));
+}

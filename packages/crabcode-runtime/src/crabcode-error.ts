@@ -1,7 +1,38 @@
 import { type ErrorKind, TriviumError } from "@trivium/core";
 
-/** Kind that belongs to each machine-readable reason. */
-const kindOfReason = {
+/**
+ * Machine-readable reason of a refusal; travels as the reason of an ErrorInfo with domain `crabcode`.
+ */
+export type CrabcodeErrorReason =
+  | "SESSION_NOT_FOUND"
+  | "AGENT_NOT_FOUND"
+  | "REQUEST_NOT_PENDING"
+  | "REQUEST_ALREADY_ANSWERED"
+  | "REQUEST_AMBIGUOUS"
+  | "MODEL_NOT_FOUND"
+  | "PROFILE_NOT_FOUND"
+  | "PROFILE_UNUSABLE"
+  | "MODE_INVALID"
+  | "AGENT_LIMIT"
+  | "QUEUE_FULL"
+  | "READER_STALLED"
+  | "TOO_LARGE"
+  | "WAIT_TIMEOUT"
+  | "SHUTTING_DOWN"
+  | "EMPTY_TEXT"
+  | "FIELD_INVALID"
+  | "SUBAGENT_TYPE_UNKNOWN"
+  | "SELECTION_INVALID"
+  | "CWD_FORBIDDEN"
+  | "CWD_MISMATCH"
+  | "SESSION_ID_INVALID"
+  | "CURSOR_INVALID"
+  | "IDEMPOTENCY_KEY_INVALID"
+  | "IDEMPOTENCY_MISMATCH"
+  | "NOT_IMPLEMENTED";
+
+/** Kind that belongs to each reason. */
+const kindOfReason: Record<CrabcodeErrorReason, ErrorKind> = {
   SESSION_NOT_FOUND: "notFound",
   AGENT_NOT_FOUND: "notFound",
   REQUEST_NOT_PENDING: "notFound",
@@ -28,10 +59,7 @@ const kindOfReason = {
   IDEMPOTENCY_KEY_INVALID: "invalidInput",
   IDEMPOTENCY_MISMATCH: "invalidInput",
   NOT_IMPLEMENTED: "unimplemented",
-} as const satisfies Record<string, ErrorKind>;
-
-/** Machine-readable reason of a refusal; travels as the reason of an ErrorInfo with domain `crabcode`. */
-export type CrabcodeErrorReason = keyof typeof kindOfReason;
+};
 
 /** What is known about a refusal beside its reason. */
 export interface CrabcodeErrorDetails {

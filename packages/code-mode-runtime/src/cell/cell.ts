@@ -1,6 +1,7 @@
 import { type Clock, TriviumError } from "@trivium/core";
 import type { CellEnd, CellListener, CellOutput, CellTool, RunningCell } from "../engine/cell-engine.ts";
-import type { OutputBuffer } from "../output/output-buffer.ts";
+import type { OutputBuffer, TakenOutput } from "../output/output-buffer.ts";
+import { outcomeBytes } from "../wire-size.ts";
 import { Observation, type ObservationRequest } from "./observation.ts";
 import type { CellOutcome, CellResult } from "./outcome.ts";
 
@@ -33,6 +34,8 @@ export interface CellOptions {
   readonly yieldMs: number;
   readonly observation: ObservationRequest;
   readonly output: OutputBuffer;
+  /** Bytes that an encoded outcome may have. */
+  readonly maxMessageBytes: number;
 }
 
 /**
@@ -100,10 +103,7 @@ export class Cell implements CellListener {
    */
   observe(request: ObservationRequest, yieldMs: number): Observation {
     if (this.#observation !== undefined) {
-      throw new TriviumError(
-        "failedPrecondition",
-        `exec cell ${this.cellId} already has an active observer`,
-      );
+      throw new TriviumError("failedPrecondition", `exec cell ${this.cellId} already has an active observer`);
     }
     const observation = new Observation(this.#host.clock, request);
     if (this.#state === "completed") {
@@ -244,9 +244,9 @@ export class Cell implements CellListener {
   }
 
   #claim(observers: readonly Observation[], result: CellResult): void {
-    const items = this.#output.take(result.type === "completed" ? result.errorText : undefined);
+    const taken = this.#output.take(result.type === "completed" ? result.errorText : undefined);
     for (const observation of observers) {
-      observation.settle(() => this.#outcome(observation, result, items));
+      observation.settle(() => this.#outcome(observation, result, taken));
     }
     this.#close();
   }
@@ -256,17 +256,24 @@ export class Cell implements CellListener {
     this.#host.closed(this);
   }
 
-  #outcome(observation: Observation, result: CellResult, items: readonly CellOutput[]): CellOutcome {
-    const nowMs = this.#host.clock.monotonic();
-    const outcome: CellOutcome = {
+  #outcome(observation: Observation, result: CellResult, taken: TakenOutput): CellOutcome {
+    const items = this.#output.fit(taken.items, observation.maxOutputTokens);
+    const errorText = result.type === "completed" ? result.errorText : undefined;
+    const { maxMessageBytes } = this.#options;
+    if (taken.isOverfull || outcomeBytes(this.cellId, items, errorText) > maxMessageBytes) {
+      throw new TriviumError(
+        "outOfRange",
+        `the output of exec cell ${this.cellId} does not fit in a message of ${maxMessageBytes} bytes and is lost`,
+      );
+    }
+    return {
       cellId: this.cellId,
-      items: this.#output.fit(items, observation.maxOutputTokens),
+      items,
       result,
-      hostDurationMs: nowMs - observation.startedMs,
+      hostDurationMs: this.#host.clock.monotonic() - observation.startedMs,
       ...(result.type === "completed" && {
         bufferedForMs: Math.max(0, observation.startedMs - this.#completedMs),
       }),
     };
-    return outcome;
   }
 }

@@ -4,7 +4,7 @@ import type { CellOutcome } from "./outcome.ts";
 /** What an observer asks for. */
 export interface ObservationRequest {
   /** Budget of the answer in bounded sessions, in tokens of about four bytes. */
-  readonly maxOutputTokens: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
 }
 
 /**

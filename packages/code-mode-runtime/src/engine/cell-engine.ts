@@ -63,7 +63,11 @@ export interface CellListener {
 /** A content item, already checked and normalised by the helper that made it. */
 export type CellOutput =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image"; readonly url: string; readonly detail: "auto" | "low" | "high" | "original" | undefined }
+  | {
+      readonly type: "image";
+      readonly url: string;
+      readonly detail: "auto" | "low" | "high" | "original" | undefined;
+    }
   | { readonly type: "audio"; readonly url: string };
 
 /** Why a cell ended. Only `completed` commits stored values. */

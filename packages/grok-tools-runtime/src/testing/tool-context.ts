@@ -8,7 +8,7 @@ import { defaultToolSettings } from "../tool-settings.ts";
 
 /** A context for running one tool in a test: `await tool.run({ … }, toolContext({ workingDirectory }))`. */
 export function toolContext(overrides: Partial<ToolContext<unknown>> = {}): ToolContext<unknown> {
-  const resources = new Map<ResourceDefinition<never>, unknown>();
+  const resources = new Map<object, unknown>();
   const workingDirectory = overrides.workingDirectory ?? "/";
   const context: ToolContext<unknown> = {
     sessionId: "session-1",

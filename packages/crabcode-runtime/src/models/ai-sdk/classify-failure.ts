@@ -32,9 +32,12 @@ const kindOfWord: Readonly<Record<string, ModelErrorKind>> = {
   internal_server_error: "transient",
 };
 
-interface Facts {
+/** What is known of a failed request. */
+export interface FailureFacts {
   readonly message: string;
+  /** HTTP status, or what stands for it in a stream. */
   readonly status: number | undefined;
+  /** `code` and `type` of the provider's error. */
   readonly words: readonly string[];
 }
 
@@ -48,21 +51,30 @@ export function classifyFailure(
   thrown: unknown,
   { secrets, nowMs }: { readonly secrets: readonly string[]; readonly nowMs: number },
 ): ModelFailure {
-  const facts = factsOf(thrown);
-  const kind = kindOf(facts) ?? (isBrokenTransport(thrown) ? "transient" : "other");
-  const retryAfterMs = kind === "transient" ? retryAfterOf(thrown, nowMs) : undefined;
-  const windowTokens = kind === "contextOverflow" ? windowIn(facts.message) : undefined;
+  const failure = failureOf(factsOf(thrown), isBrokenTransport(thrown) ? "transient" : "other");
+  const retryAfterMs = failure.kind === "transient" ? retryAfterOf(thrown, nowMs) : undefined;
+  return {
+    ...failure,
+    message: withoutSecrets(failure.message, secrets),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** The failure that a status, an error word or the message itself stands for; `otherwise` when none does. */
+export function failureOf(facts: FailureFacts, otherwise: ModelErrorKind = "other"): ModelFailure {
+  const { message, status } = facts;
+  const kind = kindOf(facts) ?? otherwise;
+  const windowTokens = kind === "contextOverflow" ? windowIn(message) : undefined;
   return {
     type: "error",
     kind,
-    message: withoutSecrets(facts.message, secrets),
-    ...(facts.status !== undefined && { status: facts.status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    message,
+    ...(status !== undefined && { status }),
     ...(windowTokens !== undefined && { contextWindowTokens: windowTokens }),
   };
 }
 
-function factsOf(thrown: unknown): Facts {
+function factsOf(thrown: unknown): FailureFacts {
   if (APICallError.isInstance(thrown)) {
     return {
       message: thrown.message || `the provider answered with status ${thrown.statusCode}`,
@@ -94,7 +106,7 @@ function field(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-function kindOf({ message, status, words }: Facts): ModelErrorKind | undefined {
+function kindOf({ message, status, words }: FailureFacts): ModelErrorKind | undefined {
   const known = words.map((word) => kindOfWord[word]).find((kind) => kind !== undefined);
   if (status === 401 || status === 403) return "auth";
   if (status === 408 || status === 409 || status === 429) return "transient";

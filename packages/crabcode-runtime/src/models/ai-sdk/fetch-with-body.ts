@@ -1,14 +1,13 @@
-/**
- * A fetch that puts `extra` into the JSON body of each request, over what is there, and `extraBody` of a profile
- * reaches keys the packages do not know.
- */
+/** A request body of a provider, as JSON. */
+export type RequestBody = Record<string, unknown>;
+
+/** A fetch that lets `change` have the JSON body of each request before it leaves. */
 export function fetchWithBody(
   fetch: typeof globalThis.fetch,
-  extra: Readonly<Record<string, unknown>>,
+  change: (body: RequestBody) => RequestBody,
 ): typeof globalThis.fetch {
-  if (Object.keys(extra).length === 0) return fetch;
   return (resource, init) => {
     if (typeof init?.body !== "string") return fetch(resource, init);
-    return fetch(resource, { ...init, body: JSON.stringify({ ...JSON.parse(init.body), ...extra }) });
+    return fetch(resource, { ...init, body: JSON.stringify(change(JSON.parse(init.body))) });
   };
 }

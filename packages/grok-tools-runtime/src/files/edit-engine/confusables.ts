@@ -29,7 +29,11 @@ export function findConfusableMatches(text: EditableText, needle: string): Confu
   const spans: Span[] = [];
   let candidateCount = 0;
   if (pattern === "") return { candidateCount, spans };
-  for (let at = flat.units.indexOf(pattern); at !== -1; at = flat.units.indexOf(pattern, at + pattern.length)) {
+  for (
+    let at = flat.units.indexOf(pattern);
+    at !== -1;
+    at = flat.units.indexOf(pattern, at + pattern.length)
+  ) {
     candidateCount += 1;
     const span = { start: flat.toStart(at), end: flat.toEnd(at + pattern.length) };
     // Half an em dash is no span of its own: the slice flattens to more than was asked for.

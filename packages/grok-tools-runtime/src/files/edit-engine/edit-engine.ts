@@ -1,9 +1,9 @@
 import { type IdSource, TriviumError } from "@trivium/core";
-import type { TextEncoding } from "../text-encoding.ts";
 import type { Roots } from "../path-jail.ts";
+import type { TextEncoding } from "../text-encoding.ts";
 import { type CurrentFile, readCurrentFile } from "./current-file.ts";
 import { parseEditableText } from "./editable-text.ts";
-import { PathLocks } from "./path-locks.ts";
+import type { PathLocks } from "./path-locks.ts";
 import { type ChangedBytes, type LineEndings, lineEndingsOf, sha256Of } from "./splice.ts";
 import { writeFileInPlaceOf } from "./write-file.ts";
 
@@ -102,11 +102,14 @@ export class EditEngine {
         expected: current,
         roots,
         isDurable: this.#options.isDurable,
-        temporaryName: `${TEMPORARY_PREFIX}${this.#options.ids.next()}`,
+        temporaryName: `${TEMPORARY_PREFIX}${this.#options.ids.hex(8)}`,
       });
       if (written) return { result, receipt: receiptOf(current, write) };
     }
-    throw new TriviumError("aborted", `${path} was changed by somebody else while it was edited; nothing was written`);
+    throw new TriviumError(
+      "aborted",
+      `${path} was changed by somebody else while it was edited; nothing was written`,
+    );
   }
 }
 

@@ -67,6 +67,7 @@ interface FoldedUnits {
 
 function foldLineEndings(units: string): FoldedUnits {
   const pairs: number[] = [];
-  for (let at = units.indexOf("\r\n"); at !== -1; at = units.indexOf("\r\n", at + 2)) pairs.push(at - pairs.length);
+  for (let at = units.indexOf("\r\n"); at !== -1; at = units.indexOf("\r\n", at + 2))
+    pairs.push(at - pairs.length);
   return { units: pairs.length === 0 ? units : units.replaceAll("\r\n", "\n"), pairs };
 }

@@ -6,8 +6,10 @@ const anchor = /^\d+→/;
  * Undefined unless every non-empty line carries one, so text that merely looks like an anchor stays.
  */
 export function withoutLineAnchors(text: string): string | undefined {
-  const lines = text.split("\n");
-  const filled = lines.filter((line) => line !== "" && line !== "\r");
+  const filled = text.split(/\r?\n/).filter((line) => line !== "");
   if (filled.length === 0 || !filled.every((line) => anchor.test(line))) return undefined;
-  return lines.map((line) => line.replace(anchor, "")).join("\n");
+  return text
+    .split("\n")
+    .map((line) => line.replace(anchor, ""))
+    .join("\n");
 }

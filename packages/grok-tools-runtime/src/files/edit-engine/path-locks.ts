@@ -1,4 +1,4 @@
-import { abortReason } from "@trivium/core";
+import { abortable } from "@trivium/core";
 
 /** Exclusive use of paths inside this process, first come, first served for each path. */
 export class PathLocks {
@@ -11,38 +11,19 @@ export class PathLocks {
    */
   async acquire(path: string, signal?: AbortSignal): Promise<Disposable> {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const before = this.#tails.get(path);
-    const tail = before === undefined ? released : before.then(() => released);
+    const before = this.#tails.get(path) ?? Promise.resolve();
+    const tail = before.then(() => released);
     this.#tails.set(path, tail);
-    const pass = (): void => {
-      release();
+    void tail.then(() => {
       if (this.#tails.get(path) === tail) this.#tails.delete(path);
-    };
+    });
     try {
-      if (before !== undefined) await orAborted(before, signal);
-      signal?.throwIfAborted();
+      await (signal === undefined ? before : abortable(before, signal));
     } catch (reason) {
-      // Those behind still wait for the ones before: `tail` continues only after `before`.
+      // Those behind still wait for the ones before, since `tail` continues only after `before`.
       release();
-      if (before === undefined) pass();
       throw reason;
     }
-    return { [Symbol.dispose]: pass };
+    return { [Symbol.dispose]: release };
   }
-}
-
-function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return turn;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(abortReason(signal));
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener("abort", onAbort, { once: true });
-    void turn.then(() => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    });
-  });
 }

@@ -52,11 +52,15 @@ export function replaceText(content: Uint8Array, request: TextReplacement): Repl
     if (!request[field].isWellFormed()) return { kind: "not-text", field };
   }
   const strings = withoutMark(text, request);
-  if (foldLineEndings(strings.oldString) === foldLineEndings(strings.newString)) return { kind: "only-line-endings" };
+  if (foldLineEndings(strings.oldString) === foldLineEndings(strings.newString))
+    return { kind: "only-line-endings" };
   return (
     replaceExact(text, strings) ??
     replaceWithoutAnchors(text, strings) ??
-    (request.flattensTypography === true ? replaceFlattened(text, strings) : undefined) ?? { kind: "no-match", text }
+    (request.flattensTypography === true ? replaceFlattened(text, strings) : undefined) ?? {
+      kind: "no-match",
+      text,
+    }
   );
 }
 
@@ -66,7 +70,8 @@ function foldLineEndings(text: string): string {
 
 /** A byte order mark is no text: reading tools may hand it out with the first line. */
 function withoutMark(text: EditableText, request: TextReplacement): TextReplacement {
-  if (text.markBytes === 0 || !request.oldString.startsWith("\ufeff") || request.oldString.length === 1) return request;
+  if (text.markBytes === 0 || !request.oldString.startsWith("\ufeff") || request.oldString.length === 1)
+    return request;
   return {
     ...request,
     oldString: request.oldString.slice(1),

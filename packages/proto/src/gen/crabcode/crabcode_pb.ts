@@ -13,10 +13,14 @@ export const file_crabcode_crabcode: GenFile = /*@__PURE__*/
   fileDesc("ChdjcmFiY29kZS9jcmFiY29kZS5wcm90bxIIY3JhYmNvZGUiGwoFRW1wdHkSEgoKc2Vzc2lvbl9pZBgBIAEoCSJJChJTZW5kTWVzc2FnZVJlcXVlc3QSDAoEdGV4dBgBIAEoCRIRCgltYXhfdHVybnMYAiABKAUSEgoKc2Vzc2lvbl9pZBgDIAEoCSImChBTdWJzY3JpYmVSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiqgEKEVNwYXduQWdlbnRSZXF1ZXN0Eg4KBnByb21wdBgBIAEoCRIVCg1zdWJhZ2VudF90eXBlGAIgASgJEhEKBG5hbWUYAyABKAlIAIgBARIaCg1tb2RlbF9wcm9maWxlGAQgASgJSAGIAQESEAoIY2FsbGJhY2sYBSABKAgSEgoKc2Vzc2lvbl9pZBgGIAEoCUIHCgVfbmFtZUIQCg5fbW9kZWxfcHJvZmlsZSImChJTcGF3bkFnZW50UmVzcG9uc2USEAoIYWdlbnRfaWQYASABKAkiNwoPR2V0QWdlbnRSZXF1ZXN0EhAKCGFnZW50X2lkGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkiJwoRTGlzdEFnZW50c1JlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCSI6ChJDYW5jZWxBZ2VudFJlcXVlc3QSEAoIYWdlbnRfaWQYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCSIhChNDYW5jZWxBZ2VudFJlc3BvbnNlEgoKAm9rGAEgASgIImEKEFdhaXRBZ2VudFJlcXVlc3QSEQoJYWdlbnRfaWRzGAEgAygJEhcKCnRpbWVvdXRfbXMYAiABKAVIAIgBARISCgpzZXNzaW9uX2lkGAMgASgJQg0KC190aW1lb3V0X21zIosBChVQZXJtaXNzaW9uUmVzcG9uc2VNc2cSEwoLdG9vbF91c2VfaWQYASABKAkSDwoHYWxsb3dlZBgCIAEoCBIUCgxhbHdheXNfYWxsb3cYAyABKAgSFQoIYWdlbnRfaWQYBCABKAlIAIgBARISCgpzZXNzaW9uX2lkGAUgASgJQgsKCV9hZ2VudF9pZCKFAQoRQ2hvaWNlUmVzcG9uc2VNc2cSEwoLdG9vbF91c2VfaWQYASABKAkSEAoIc2VsZWN0ZWQYAiADKAkSEQoJY2FuY2VsbGVkGAMgASgIEhUKCGFnZW50X2lkGAQgASgJSACIAQESEgoKc2Vzc2lvbl9pZBgFIAEoCUILCglfYWdlbnRfaWQiNgoSU3dpdGNoTW9kZWxSZXF1ZXN0EgwKBG5hbWUYASABKAkSEgoKc2Vzc2lvbl9pZBgCIAEoCSI1ChFTd2l0Y2hNb2RlUmVxdWVzdBIMCgRtb2RlGAEgASgJEhIKCnNlc3Npb25faWQYAiABKAkiOgoSTGlzdE1vZGVsc1Jlc3BvbnNlEiQKBm1vZGVscxgBIAMoCzIULmNyYWJjb2RlLk1vZGVsRW50cnkiLwoKTW9kZWxFbnRyeRIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJIjYKE0hlYWx0aENoZWNrUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEg8KB3ZlcnNpb24YAiABKAkiNAoOQ29yZUV2ZW50UHJvdG8SDAoEdHlwZRgBIAEoCRIUCgxwYXlsb2FkX2pzb24YAiABKAkisAQKEkFnZW50U25hcHNob3RQcm90bxIQCghhZ2VudF9pZBgBIAEoCRIcCg9wYXJlbnRfYWdlbnRfaWQYAiABKAlIAIgBARINCgV0aXRsZRgDIAEoCRIVCg1zdWJhZ2VudF90eXBlGAQgASgJEg4KBnN0YXR1cxgFIAEoCRINCgVtb2RlbBgGIAEoCRISCgpjcmVhdGVkX2F0GAcgASgJEjYKBXVzYWdlGAggAygLMicuY3JhYmNvZGUuQWdlbnRTbmFwc2hvdFByb3RvLlVzYWdlRW50cnkSFAoMZmluYWxfcmVzdWx0GAkgASgJEg0KBWVycm9yGAogASgJEhIKCnNlc3Npb25faWQYCyABKAkSGAoLZmluaXNoZWRfYXQYDCABKAlIAYgBARIcCg90cmFuc2NyaXB0X3BhdGgYDSABKAlIAogBARIYChBjYWxsYmFja19lbmFibGVkGA4gASgIEhYKDmNhbGxiYWNrX3N0YXRlGA8gASgJEiAKE2NhbGxiYWNrX21lc3NhZ2VfaWQYECABKAlIA4gBARIWCg5jYWxsYmFja19lcG9jaBgRIAEoBRosCgpVc2FnZUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAFCEgoQX3BhcmVudF9hZ2VudF9pZEIOCgxfZmluaXNoZWRfYXRCEgoQX3RyYW5zY3JpcHRfcGF0aEIWChRfY2FsbGJhY2tfbWVzc2FnZV9pZCJCChJMaXN0QWdlbnRzUmVzcG9uc2USLAoGYWdlbnRzGAEgAygLMhwuY3JhYmNvZGUuQWdlbnRTbmFwc2hvdFByb3RvMosHCg9DcmFiQ29kZVNlcnZpY2USRwoLU2VuZE1lc3NhZ2USHC5jcmFiY29kZS5TZW5kTWVzc2FnZVJlcXVlc3QaGC5jcmFiY29kZS5Db3JlRXZlbnRQcm90bzABEkkKD1N1YnNjcmliZUV2ZW50cxIaLmNyYWJjb2RlLlN1YnNjcmliZVJlcXVlc3QaGC5jcmFiY29kZS5Db3JlRXZlbnRQcm90bzABEkcKClNwYXduQWdlbnQSGy5jcmFiY29kZS5TcGF3bkFnZW50UmVxdWVzdBocLmNyYWJjb2RlLlNwYXduQWdlbnRSZXNwb25zZRJDCghHZXRBZ2VudBIZLmNyYWJjb2RlLkdldEFnZW50UmVxdWVzdBocLmNyYWJjb2RlLkFnZW50U25hcHNob3RQcm90bxJHCgpMaXN0QWdlbnRzEhsuY3JhYmNvZGUuTGlzdEFnZW50c1JlcXVlc3QaHC5jcmFiY29kZS5MaXN0QWdlbnRzUmVzcG9uc2USSgoLQ2FuY2VsQWdlbnQSHC5jcmFiY29kZS5DYW5jZWxBZ2VudFJlcXVlc3QaHS5jcmFiY29kZS5DYW5jZWxBZ2VudFJlc3BvbnNlEkUKCVdhaXRBZ2VudBIaLmNyYWJjb2RlLldhaXRBZ2VudFJlcXVlc3QaHC5jcmFiY29kZS5BZ2VudFNuYXBzaG90UHJvdG8SRQoRUmVzcG9uZFBlcm1pc3Npb24SHy5jcmFiY29kZS5QZXJtaXNzaW9uUmVzcG9uc2VNc2caDy5jcmFiY29kZS5FbXB0eRI9Cg1SZXNwb25kQ2hvaWNlEhsuY3JhYmNvZGUuQ2hvaWNlUmVzcG9uc2VNc2caDy5jcmFiY29kZS5FbXB0eRI7CgpMaXN0TW9kZWxzEg8uY3JhYmNvZGUuRW1wdHkaHC5jcmFiY29kZS5MaXN0TW9kZWxzUmVzcG9uc2USPAoLU3dpdGNoTW9kZWwSHC5jcmFiY29kZS5Td2l0Y2hNb2RlbFJlcXVlc3QaDy5jcmFiY29kZS5FbXB0eRI6CgpTd2l0Y2hNb2RlEhsuY3JhYmNvZGUuU3dpdGNoTW9kZVJlcXVlc3QaDy5jcmFiY29kZS5FbXB0eRI9CgtIZWFsdGhDaGVjaxIPLmNyYWJjb2RlLkVtcHR5Gh0uY3JhYmNvZGUuSGVhbHRoQ2hlY2tSZXNwb25zZWIGcHJvdG8z");
 
 /**
+ * Selects a session in a request; has nothing to say in a response.
+ *
  * @generated from message crabcode.Empty
  */
 export type Empty = Message<"crabcode.Empty"> & {
   /**
+   * Session; empty means the default session. Never set in responses.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
@@ -30,20 +34,28 @@ export const EmptySchema: GenMessage<Empty> = /*@__PURE__*/
   messageDesc(file_crabcode_crabcode, 0);
 
 /**
+ * One message of the user.
+ *
  * @generated from message crabcode.SendMessageRequest
  */
 export type SendMessageRequest = Message<"crabcode.SendMessageRequest"> & {
   /**
+   * Must hold more than white space; at most 1 MiB.
+   *
    * @generated from field: string text = 1;
    */
   text: string;
 
   /**
+   * Model requests this turn may make, tool calls included; 0 means no limit, negative is INVALID_ARGUMENT.
+   *
    * @generated from field: int32 max_turns = 2;
    */
   maxTurns: number;
 
   /**
+   * Session; empty means the default session.
+   *
    * @generated from field: string session_id = 3;
    */
   sessionId: string;
@@ -57,10 +69,14 @@ export const SendMessageRequestSchema: GenMessage<SendMessageRequest> = /*@__PUR
   messageDesc(file_crabcode_crabcode, 1);
 
 /**
+ * Which events are wanted.
+ *
  * @generated from message crabcode.SubscribeRequest
  */
 export type SubscribeRequest = Message<"crabcode.SubscribeRequest"> & {
   /**
+   * Session; empty means all sessions, later ones included.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
@@ -74,35 +90,49 @@ export const SubscribeRequestSchema: GenMessage<SubscribeRequest> = /*@__PURE__*
   messageDesc(file_crabcode_crabcode, 2);
 
 /**
+ * A task for an agent that works on its own.
+ *
  * @generated from message crabcode.SpawnAgentRequest
  */
 export type SpawnAgentRequest = Message<"crabcode.SpawnAgentRequest"> & {
   /**
+   * The task; must hold more than white space, at most 1 MiB.
+   *
    * @generated from field: string prompt = 1;
    */
   prompt: string;
 
   /**
+   * Kind of agent: generalPurpose (also when empty), explore, or a configured one.
+   *
    * @generated from field: string subagent_type = 2;
    */
   subagentType: string;
 
   /**
+   * Title. Default: first line of the prompt, 80 characters at most.
+   *
    * @generated from field: optional string name = 3;
    */
   name?: string | undefined;
 
   /**
+   * Profile of the configuration. Default: that of the agent's type, else the session's.
+   *
    * @generated from field: optional string model_profile = 4;
    */
   modelProfile?: string | undefined;
 
   /**
+   * Whether the session's conversation is told when the agent ends.
+   *
    * @generated from field: bool callback = 5;
    */
   callback: boolean;
 
   /**
+   * Session; empty means the default session.
+   *
    * @generated from field: string session_id = 6;
    */
   sessionId: string;
@@ -116,10 +146,14 @@ export const SpawnAgentRequestSchema: GenMessage<SpawnAgentRequest> = /*@__PURE_
   messageDesc(file_crabcode_crabcode, 3);
 
 /**
+ * The agent is registered; it may still be queued.
+ *
  * @generated from message crabcode.SpawnAgentResponse
  */
 export type SpawnAgentResponse = Message<"crabcode.SpawnAgentResponse"> & {
   /**
+   * UUID of the agent.
+   *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
@@ -133,15 +167,21 @@ export const SpawnAgentResponseSchema: GenMessage<SpawnAgentResponse> = /*@__PUR
   messageDesc(file_crabcode_crabcode, 4);
 
 /**
+ * Names one agent.
+ *
  * @generated from message crabcode.GetAgentRequest
  */
 export type GetAgentRequest = Message<"crabcode.GetAgentRequest"> & {
   /**
+   * UUID of the agent.
+   *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
 
   /**
+   * Session; empty means the one that owns the agent.
+   *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
@@ -155,10 +195,14 @@ export const GetAgentRequestSchema: GenMessage<GetAgentRequest> = /*@__PURE__*/
   messageDesc(file_crabcode_crabcode, 5);
 
 /**
+ * Selects a session.
+ *
  * @generated from message crabcode.ListAgentsRequest
  */
 export type ListAgentsRequest = Message<"crabcode.ListAgentsRequest"> & {
   /**
+   * Session; empty means the default session.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
@@ -172,15 +216,21 @@ export const ListAgentsRequestSchema: GenMessage<ListAgentsRequest> = /*@__PURE_
   messageDesc(file_crabcode_crabcode, 6);
 
 /**
+ * Names the agent to stop.
+ *
  * @generated from message crabcode.CancelAgentRequest
  */
 export type CancelAgentRequest = Message<"crabcode.CancelAgentRequest"> & {
   /**
+   * UUID of the agent.
+   *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
 
   /**
+   * Session; empty means the one that owns the agent.
+   *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
@@ -194,10 +244,14 @@ export const CancelAgentRequestSchema: GenMessage<CancelAgentRequest> = /*@__PUR
   messageDesc(file_crabcode_crabcode, 7);
 
 /**
+ * What became of it.
+ *
  * @generated from message crabcode.CancelAgentResponse
  */
 export type CancelAgentResponse = Message<"crabcode.CancelAgentResponse"> & {
   /**
+   * True when the agent was queued or running and is stopped now; false when it had ended before.
+   *
    * @generated from field: bool ok = 1;
    */
   ok: boolean;
@@ -211,20 +265,29 @@ export const CancelAgentResponseSchema: GenMessage<CancelAgentResponse> = /*@__P
   messageDesc(file_crabcode_crabcode, 8);
 
 /**
+ * Agents to wait for.
+ *
  * @generated from message crabcode.WaitAgentRequest
  */
 export type WaitAgentRequest = Message<"crabcode.WaitAgentRequest"> & {
   /**
+   * UUIDs of agents of one session. With several, the first to end is returned. Blank entries and repetitions are
+   * ignored; none left is INVALID_ARGUMENT.
+   *
    * @generated from field: repeated string agent_ids = 1;
    */
   agentIds: string[];
 
   /**
+   * Milliseconds to wait; 0 or less looks only once. Absent: until the call's deadline.
+   *
    * @generated from field: optional int32 timeout_ms = 2;
    */
   timeoutMs?: number | undefined;
 
   /**
+   * Session; empty means the one that owns the agents.
+   *
    * @generated from field: string session_id = 3;
    */
   sessionId: string;
@@ -238,30 +301,42 @@ export const WaitAgentRequestSchema: GenMessage<WaitAgentRequest> = /*@__PURE__*
   messageDesc(file_crabcode_crabcode, 9);
 
 /**
+ * Answer to a permission_request event.
+ *
  * @generated from message crabcode.PermissionResponseMsg
  */
 export type PermissionResponseMsg = Message<"crabcode.PermissionResponseMsg"> & {
   /**
+   * tool_use_id of the event.
+   *
    * @generated from field: string tool_use_id = 1;
    */
   toolUseId: string;
 
   /**
+   * Whether the tool may run.
+   *
    * @generated from field: bool allowed = 2;
    */
   allowed: boolean;
 
   /**
+   * Whether the like of it is allowed from here on, in this session. Ignored for a refusal.
+   *
    * @generated from field: bool always_allow = 3;
    */
   alwaysAllow: boolean;
 
   /**
+   * Agent of the event; absent for the session's own conversation.
+   *
    * @generated from field: optional string agent_id = 4;
    */
   agentId?: string | undefined;
 
   /**
+   * Session; empty means the default session, or the one that owns the agent.
+   *
    * @generated from field: string session_id = 5;
    */
   sessionId: string;
@@ -275,30 +350,42 @@ export const PermissionResponseMsgSchema: GenMessage<PermissionResponseMsg> = /*
   messageDesc(file_crabcode_crabcode, 10);
 
 /**
+ * Answer to a choice_request event.
+ *
  * @generated from message crabcode.ChoiceResponseMsg
  */
 export type ChoiceResponseMsg = Message<"crabcode.ChoiceResponseMsg"> & {
   /**
+   * tool_use_id of the event.
+   *
    * @generated from field: string tool_use_id = 1;
    */
   toolUseId: string;
 
   /**
+   * Labels that were chosen, out of those offered.
+   *
    * @generated from field: repeated string selected = 2;
    */
   selected: string[];
 
   /**
+   * True when nobody wants to choose.
+   *
    * @generated from field: bool cancelled = 3;
    */
   cancelled: boolean;
 
   /**
+   * Agent of the event; absent for the session's own conversation.
+   *
    * @generated from field: optional string agent_id = 4;
    */
   agentId?: string | undefined;
 
   /**
+   * Session; empty means the default session, or the one that owns the agent.
+   *
    * @generated from field: string session_id = 5;
    */
   sessionId: string;
@@ -312,15 +399,21 @@ export const ChoiceResponseMsgSchema: GenMessage<ChoiceResponseMsg> = /*@__PURE_
   messageDesc(file_crabcode_crabcode, 11);
 
 /**
+ * The model to use from the next turn on.
+ *
  * @generated from message crabcode.SwitchModelRequest
  */
 export type SwitchModelRequest = Message<"crabcode.SwitchModelRequest"> & {
   /**
+   * Name from ListModels.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Session; empty means the default session.
+   *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
@@ -334,15 +427,21 @@ export const SwitchModelRequestSchema: GenMessage<SwitchModelRequest> = /*@__PUR
   messageDesc(file_crabcode_crabcode, 12);
 
 /**
+ * The mode to work in.
+ *
  * @generated from message crabcode.SwitchModeRequest
  */
 export type SwitchModeRequest = Message<"crabcode.SwitchModeRequest"> & {
   /**
+   * agent or plan.
+   *
    * @generated from field: string mode = 1;
    */
   mode: string;
 
   /**
+   * Session; empty means the default session.
+   *
    * @generated from field: string session_id = 2;
    */
   sessionId: string;
@@ -356,10 +455,14 @@ export const SwitchModeRequestSchema: GenMessage<SwitchModeRequest> = /*@__PURE_
   messageDesc(file_crabcode_crabcode, 13);
 
 /**
+ * The models a session can use.
+ *
  * @generated from message crabcode.ListModelsResponse
  */
 export type ListModelsResponse = Message<"crabcode.ListModelsResponse"> & {
   /**
+   * In the order of the configuration; the offline model comes last.
+   *
    * @generated from field: repeated crabcode.ModelEntry models = 1;
    */
   models: ModelEntry[];
@@ -373,15 +476,21 @@ export const ListModelsResponseSchema: GenMessage<ListModelsResponse> = /*@__PUR
   messageDesc(file_crabcode_crabcode, 14);
 
 /**
+ * One model.
+ *
  * @generated from message crabcode.ModelEntry
  */
 export type ModelEntry = Message<"crabcode.ModelEntry"> & {
   /**
+   * Name for SwitchModel.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Provider and model, for people.
+   *
    * @generated from field: string description = 2;
    */
   description: string;
@@ -395,15 +504,21 @@ export const ModelEntrySchema: GenMessage<ModelEntry> = /*@__PURE__*/
   messageDesc(file_crabcode_crabcode, 15);
 
 /**
+ * State of the server.
+ *
  * @generated from message crabcode.HealthCheckResponse
  */
 export type HealthCheckResponse = Message<"crabcode.HealthCheckResponse"> & {
   /**
+   * ok.
+   *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
+   * Version of the server.
+   *
    * @generated from field: string version = 2;
    */
   version: string;
@@ -417,15 +532,22 @@ export const HealthCheckResponseSchema: GenMessage<HealthCheckResponse> = /*@__P
   messageDesc(file_crabcode_crabcode, 16);
 
 /**
+ * One event.
+ *
  * @generated from message crabcode.CoreEventProto
  */
 export type CoreEventProto = Message<"crabcode.CoreEventProto"> & {
   /**
+   * Type of the event; repeated in the payload.
+   *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
+   * JSON object with the event's keys; absent optional values are null. Events of a session carry session_id,
+   * epoch, seq and ts besides their own keys.
+   *
    * @generated from field: string payload_json = 2;
    */
   payloadJson: string;
@@ -439,90 +561,126 @@ export const CoreEventProtoSchema: GenMessage<CoreEventProto> = /*@__PURE__*/
   messageDesc(file_crabcode_crabcode, 17);
 
 /**
+ * State of one agent.
+ *
  * @generated from message crabcode.AgentSnapshotProto
  */
 export type AgentSnapshotProto = Message<"crabcode.AgentSnapshotProto"> & {
   /**
+   * UUID of the agent.
+   *
    * @generated from field: string agent_id = 1;
    */
   agentId: string;
 
   /**
+   * Agent that started it; absent when the conversation or a client did.
+   *
    * @generated from field: optional string parent_agent_id = 2;
    */
   parentAgentId?: string | undefined;
 
   /**
+   * Title for people.
+   *
    * @generated from field: string title = 3;
    */
   title: string;
 
   /**
+   * Kind of agent.
+   *
    * @generated from field: string subagent_type = 4;
    */
   subagentType: string;
 
   /**
+   * queued, running, completed, failed or stopped. Readers also accept cancelled for stopped.
+   *
    * @generated from field: string status = 5;
    */
   status: string;
 
   /**
+   * Model it uses.
+   *
    * @generated from field: string model = 6;
    */
   model: string;
 
   /**
+   * RFC 3339 time in UTC.
+   *
    * @generated from field: string created_at = 7;
    */
   createdAt: string;
 
   /**
+   * Tokens by kind, for example input_tokens and output_tokens.
+   *
    * @generated from field: map<string, int64> usage = 8;
    */
   usage: { [key: string]: bigint };
 
   /**
+   * Text of its last answer; of a stopped agent what there was.
+   *
    * @generated from field: string final_result = 9;
    */
   finalResult: string;
 
   /**
+   * Why it failed or was stopped; empty otherwise.
+   *
    * @generated from field: string error = 10;
    */
   error: string;
 
   /**
+   * Session that owns it.
+   *
    * @generated from field: string session_id = 11;
    */
   sessionId: string;
 
   /**
+   * RFC 3339 time in UTC; absent while it lives.
+   *
    * @generated from field: optional string finished_at = 12;
    */
   finishedAt?: string | undefined;
 
   /**
+   * File with its whole conversation; absent when none is kept.
+   *
    * @generated from field: optional string transcript_path = 13;
    */
   transcriptPath?: string | undefined;
 
   /**
+   * Whether the conversation is told of its end.
+   *
    * @generated from field: bool callback_enabled = 14;
    */
   callbackEnabled: boolean;
 
   /**
+   * State of that message; empty when there is none.
+   *
    * @generated from field: string callback_state = 15;
    */
   callbackState: string;
 
   /**
+   * Message that told of the end; absent before.
+   *
    * @generated from field: optional string callback_message_id = 16;
    */
   callbackMessageId?: string | undefined;
 
   /**
+   * Counts the runs of the agent whose end is told.
+   *
    * @generated from field: int32 callback_epoch = 17;
    */
   callbackEpoch: number;
@@ -536,10 +694,14 @@ export const AgentSnapshotProtoSchema: GenMessage<AgentSnapshotProto> = /*@__PUR
   messageDesc(file_crabcode_crabcode, 18);
 
 /**
+ * Agents of a session.
+ *
  * @generated from message crabcode.ListAgentsResponse
  */
 export type ListAgentsResponse = Message<"crabcode.ListAgentsResponse"> & {
   /**
+   * Newest first, at most 500.
+   *
    * @generated from field: repeated crabcode.AgentSnapshotProto agents = 1;
    */
   agents: AgentSnapshotProto[];
@@ -553,10 +715,18 @@ export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PUR
   messageDesc(file_crabcode_crabcode, 19);
 
 /**
+ * A gateway to coding agents: conversations, their events, their questions, and agents that work on the side.
+ * Every call but HealthCheck needs the server's token when there is one. Errors carry a google.rpc.ErrorInfo of the
+ * domain crabcode with the reason.
+ *
  * @generated from service crabcode.CrabCodeService
  */
 export const CrabCodeService: GenService<{
   /**
+   * Runs one turn and streams its events; the last one is always turn_complete, also after an error. Turns of a
+   * session run one after the other; RESOURCE_EXHAUSTED when eight wait already. Cancelling the call interrupts the
+   * turn.
+   *
    * @generated from rpc crabcode.CrabCodeService.SendMessage
    */
   sendMessage: {
@@ -565,6 +735,10 @@ export const CrabCodeService: GenService<{
     output: typeof CoreEventProtoSchema;
   },
   /**
+   * Streams the events of one session, or of all, from now on or from the cursor in the metadata trivium-after-seq.
+   * The first message is server.connected; open questions follow. Sends server.heartbeat after 10 s of silence, and
+   * server.gap where events are no longer there.
+   *
    * @generated from rpc crabcode.CrabCodeService.SubscribeEvents
    */
   subscribeEvents: {
@@ -573,6 +747,8 @@ export const CrabCodeService: GenService<{
     output: typeof CoreEventProtoSchema;
   },
   /**
+   * Starts an agent and returns at once. RESOURCE_EXHAUSTED when 16 are queued or running.
+   *
    * @generated from rpc crabcode.CrabCodeService.SpawnAgent
    */
   spawnAgent: {
@@ -581,6 +757,8 @@ export const CrabCodeService: GenService<{
     output: typeof SpawnAgentResponseSchema;
   },
   /**
+   * State of one agent. NOT_FOUND when the session does not own it.
+   *
    * @generated from rpc crabcode.CrabCodeService.GetAgent
    */
   getAgent: {
@@ -589,6 +767,8 @@ export const CrabCodeService: GenService<{
     output: typeof AgentSnapshotProtoSchema;
   },
   /**
+   * States of a session's agents.
+   *
    * @generated from rpc crabcode.CrabCodeService.ListAgents
    */
   listAgents: {
@@ -597,6 +777,8 @@ export const CrabCodeService: GenService<{
     output: typeof ListAgentsResponseSchema;
   },
   /**
+   * Stops an agent and those it started; returns when they have stopped.
+   *
    * @generated from rpc crabcode.CrabCodeService.CancelAgent
    */
   cancelAgent: {
@@ -605,6 +787,9 @@ export const CrabCodeService: GenService<{
     output: typeof CancelAgentResponseSchema;
   },
   /**
+   * Waits until an agent has ended. DEADLINE_EXCEEDED when timeout_ms passes first. Cancelling the call leaves the
+   * agents alone.
+   *
    * @generated from rpc crabcode.CrabCodeService.WaitAgent
    */
   waitAgent: {
@@ -613,6 +798,9 @@ export const CrabCodeService: GenService<{
     output: typeof AgentSnapshotProtoSchema;
   },
   /**
+   * Answers a permission question. NOT_FOUND when no such question is known, FAILED_PRECONDITION when it was
+   * answered, expired or cancelled before.
+   *
    * @generated from rpc crabcode.CrabCodeService.RespondPermission
    */
   respondPermission: {
@@ -621,6 +809,8 @@ export const CrabCodeService: GenService<{
     output: typeof EmptySchema;
   },
   /**
+   * Answers a choice. Errors as RespondPermission; INVALID_ARGUMENT for a label that was not offered.
+   *
    * @generated from rpc crabcode.CrabCodeService.RespondChoice
    */
   respondChoice: {
@@ -629,6 +819,8 @@ export const CrabCodeService: GenService<{
     output: typeof EmptySchema;
   },
   /**
+   * The models a session can use. The metadata crabcode-current-model of the response names the active one.
+   *
    * @generated from rpc crabcode.CrabCodeService.ListModels
    */
   listModels: {
@@ -637,6 +829,9 @@ export const CrabCodeService: GenService<{
     output: typeof ListModelsResponseSchema;
   },
   /**
+   * Uses another model from the next turn on. INVALID_ARGUMENT for an unknown name, FAILED_PRECONDITION when the
+   * model cannot be set up; the old one stays then.
+   *
    * @generated from rpc crabcode.CrabCodeService.SwitchModel
    */
   switchModel: {
@@ -645,6 +840,8 @@ export const CrabCodeService: GenService<{
     output: typeof EmptySchema;
   },
   /**
+   * Switches between working (agent) and planning (plan). INVALID_ARGUMENT for another mode.
+   *
    * @generated from rpc crabcode.CrabCodeService.SwitchMode
    */
   switchMode: {
@@ -653,6 +850,8 @@ export const CrabCodeService: GenService<{
     output: typeof EmptySchema;
   },
   /**
+   * Tells that the server answers. Needs no token.
+   *
    * @generated from rpc crabcode.CrabCodeService.HealthCheck
    */
   healthCheck: {

@@ -13,25 +13,36 @@ export const file_codex_code_mode_v1_code_mode: GenFile = /*@__PURE__*/
   fileDesc("CiJjb2RleC9jb2RlX21vZGUvdjEvY29kZV9tb2RlLnByb3RvEhJjb2RleC5jb2RlX21vZGUudjEixwIKEk9wZW5TZXNzaW9uUmVxdWVzdBJSChVjZWxsX2V4ZWN1dGlvbl9saW1pdHMYASABKAsyLi5jb2RleC5jb2RlX21vZGUudjEuU2Vzc2lvbkNlbGxFeGVjdXRpb25MaW1pdHNIAIgBARI/ChFvdXRwdXRfdHJ1bmNhdGlvbhgCIAEoDjIkLmNvZGV4LmNvZGVfbW9kZS52MS5PdXRwdXRUcnVuY2F0aW9uEicKGm1heF9wZW5kaW5nX2RlbGVnYXRlX2NhbGxzGAMgASgNSAGIAQESIQoUaGVhcnRiZWF0X2ludGVydmFsX3MYBSABKA1IAogBAUIYChZfY2VsbF9leGVjdXRpb25fbGltaXRzQh0KG19tYXhfcGVuZGluZ19kZWxlZ2F0ZV9jYWxsc0IXChVfaGVhcnRiZWF0X2ludGVydmFsX3MijAEKGlNlc3Npb25DZWxsRXhlY3V0aW9uTGltaXRzEh4KEW1heF95aWVsZF90aW1lX21zGAEgASgESACIAQESIAoTbWF4X2hlYXBfc2l6ZV9ieXRlcxgCIAEoBEgBiAEBQhQKEl9tYXhfeWllbGRfdGltZV9tc0IWChRfbWF4X2hlYXBfc2l6ZV9ieXRlcyKEAwoMU2Vzc2lvbkV2ZW50EjMKBm9wZW5lZBgBIAEoCzIhLmNvZGV4LmNvZGVfbW9kZS52MS5TZXNzaW9uT3BlbmVkSAASRAoTdG9vbF9jYWxsX2NhbmNlbGxlZBgCIAEoCzIlLmNvZGV4LmNvZGVfbW9kZS52MS5Ub29sQ2FsbENhbmNlbGxlZEgAEjgKDG5vdGlmaWNhdGlvbhgDIAEoCzIgLmNvZGV4LmNvZGVfbW9kZS52MS5Ob3RpZmljYXRpb25IABJLChZub3RpZmljYXRpb25fY2FuY2VsbGVkGAQgASgLMikuY29kZXguY29kZV9tb2RlLnYxLk5vdGlmaWNhdGlvbkNhbmNlbGxlZEgAEjUKC2NlbGxfY2xvc2VkGAUgASgLMh4uY29kZXguY29kZV9tb2RlLnYxLkNlbGxDbG9zZWRIABIyCgloZWFydGJlYXQYBiABKAsyHS5jb2RleC5jb2RlX21vZGUudjEuSGVhcnRiZWF0SABCBwoFZXZlbnQifQoNU2Vzc2lvbk9wZW5lZBISCgpzZXNzaW9uX2lkGAEgASgJEj8KEW91dHB1dF90cnVuY2F0aW9uGAIgASgOMiQuY29kZXguY29kZV9tb2RlLnYxLk91dHB1dFRydW5jYXRpb24SFwoPY2F0YWxvZ19zdXBwb3J0GAMgASgNIgsKCUhlYXJ0YmVhdCIpChNDbG9zZVNlc3Npb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkiFgoUQ2xvc2VTZXNzaW9uUmVzcG9uc2UinwEKG1N1YnNjcmliZVRvVG9vbENhbGxzUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEjAKCnRvb2xfbmFtZXMYAiADKAsyHC5jb2RleC5jb2RlX21vZGUudjEuVG9vbE5hbWUSIQoUaGVhcnRiZWF0X2ludGVydmFsX3MYBCABKA1IAIgBAUIXChVfaGVhcnRiZWF0X2ludGVydmFsX3MiyAIKCFRvb2xDYWxsEhIKCnNlc3Npb25faWQYASABKAkSFAoMZXhlY3V0aW9uX2lkGAIgASgJEg8KB2NlbGxfaWQYAyABKAkSFQoNaW52b2NhdGlvbl9pZBgEIAEoCRIcChRydW50aW1lX3Rvb2xfY2FsbF9pZBgFIAEoCRIvCgl0b29sX25hbWUYBiABKAsyHC5jb2RleC5jb2RlX21vZGUudjEuVG9vbE5hbWUSLwoJdG9vbF9raW5kGAcgASgOMhwuY29kZXguY29kZV9tb2RlLnYxLlRvb2xLaW5kEhcKCmlucHV0X2pzb24YCCABKAxIAIgBARIQCghzZXF1ZW5jZRgJIAEoBBIwCgloZWFydGJlYXQYCyABKAsyHS5jb2RleC5jb2RlX21vZGUudjEuSGVhcnRiZWF0Qg0KC19pbnB1dF9qc29uIsEBChdDb21wbGV0ZVRvb2xDYWxsUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhUKDWludm9jYXRpb25faWQYAiABKAkSOgoJc3VjY2VlZGVkGAMgASgLMiUuY29kZXguY29kZV9tb2RlLnYxLlRvb2xDYWxsU3VjY2VlZGVkSAASNAoGZmFpbGVkGAQgASgLMiIuY29kZXguY29kZV9tb2RlLnYxLlRvb2xDYWxsRmFpbGVkSABCCQoHb3V0Y29tZSIoChFUb29sQ2FsbFN1Y2NlZWRlZBITCgtvdXRwdXRfanNvbhgBIAEoDCIhCg5Ub29sQ2FsbEZhaWxlZBIPCgdtZXNzYWdlGAEgASgJIhoKGENvbXBsZXRlVG9vbENhbGxSZXNwb25zZSIqChFUb29sQ2FsbENhbmNlbGxlZBIVCg1pbnZvY2F0aW9uX2lkGAEgASgJIm0KDE5vdGlmaWNhdGlvbhIXCg9ub3RpZmljYXRpb25faWQYASABKAkSFAoMZXhlY3V0aW9uX2lkGAIgASgJEg8KB2NlbGxfaWQYAyABKAkSDwoHY2FsbF9pZBgEIAEoCRIMCgR0ZXh0GAUgASgJIjAKFU5vdGlmaWNhdGlvbkNhbmNlbGxlZBIXCg9ub3RpZmljYXRpb25faWQYASABKAkiTQoeQWNrbm93bGVkZ2VOb3RpZmljYXRpb25SZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSFwoPbm90aWZpY2F0aW9uX2lkGAIgASgJIiEKH0Fja25vd2xlZGdlTm90aWZpY2F0aW9uUmVzcG9uc2UiVQoKQ2VsbENsb3NlZBIUCgxleGVjdXRpb25faWQYASABKAkSDwoHY2VsbF9pZBgCIAEoCRIgChhmaW5hbF90b29sX2NhbGxfc2VxdWVuY2UYAyABKAQiswIKDkV4ZWN1dGVSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSFAoMZXhlY3V0aW9uX2lkGAIgASgJEhQKDHRvb2xfY2FsbF9pZBgDIAEoCRIOCgZzb3VyY2UYBCABKAkSOQoNZW5hYmxlZF90b29scxgFIAMoCzIiLmNvZGV4LmNvZGVfbW9kZS52MS5Ub29sRGVmaW5pdGlvbhIaCg15aWVsZF90aW1lX21zGAYgASgESACIAQESHgoRbWF4X291dHB1dF90b2tlbnMYByABKARIAYgBARIdChBjYXRhbG9nX3JldmlzaW9uGAggASgESAKIAQFCEAoOX3lpZWxkX3RpbWVfbXNCFAoSX21heF9vdXRwdXRfdG9rZW5zQhMKEV9jYXRhbG9nX3JldmlzaW9uIokBCgxFeGVjdXRlRXZlbnQSNwoHc3RhcnRlZBgBIAEoCzIkLmNvZGV4LmNvZGVfbW9kZS52MS5FeGVjdXRpb25TdGFydGVkSAASNwoHb3V0Y29tZRgCIAEoCzIkLmNvZGV4LmNvZGVfbW9kZS52MS5FeGVjdXRpb25PdXRjb21lSABCBwoFZXZlbnQiOQoQRXhlY3V0aW9uU3RhcnRlZBIUCgxleGVjdXRpb25faWQYASABKAkSDwoHY2VsbF9pZBgCIAEoCSKQAQoLV2FpdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgdjZWxsX2lkGAIgASgJEg8KB3dhaXRfaWQYAyABKAkSFQoNeWllbGRfdGltZV9tcxgEIAEoBBIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoBEgAiAEBQhQKEl9tYXhfb3V0cHV0X3Rva2VucyKQAQoMV2FpdFJlc3BvbnNlEjkKCWxpdmVfY2VsbBgBIAEoCzIkLmNvZGV4LmNvZGVfbW9kZS52MS5FeGVjdXRpb25PdXRjb21lSAASPAoMbWlzc2luZ19jZWxsGAIgASgLMiQuY29kZXguY29kZV9tb2RlLnYxLkV4ZWN1dGlvbk91dGNvbWVIAEIHCgVzdGF0ZSJnChdZaWVsZE9ic2VydmF0aW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEhYKDGV4ZWN1dGlvbl9pZBgCIAEoCUgAEhEKB3dhaXRfaWQYAyABKAlIAEINCgtvYnNlcnZhdGlvbiIaChhZaWVsZE9ic2VydmF0aW9uUmVzcG9uc2UiOAoRQ2FuY2VsV2FpdFJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgd3YWl0X2lkGAIgASgJIhQKEkNhbmNlbFdhaXRSZXNwb25zZSJtChBUZXJtaW5hdGVSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDwoHY2VsbF9pZBgCIAEoCRIeChFtYXhfb3V0cHV0X3Rva2VucxgDIAEoBEgAiAEBQhQKEl9tYXhfb3V0cHV0X3Rva2VucyIaChhHZXRQcm9jZXNzTWV0cmljc1JlcXVlc3QiGwoZR2V0UHJvY2Vzc01ldHJpY3NSZXNwb25zZSLjAgoQRXhlY3V0aW9uT3V0Y29tZRIPCgdjZWxsX2lkGAEgASgJEjYKDWNvbnRlbnRfaXRlbXMYAiADKAsyHy5jb2RleC5jb2RlX21vZGUudjEuQ29udGVudEl0ZW0SNwoHeWllbGRlZBgDIAEoCzIkLmNvZGV4LmNvZGVfbW9kZS52MS5FeGVjdXRpb25ZaWVsZGVkSAASPQoKdGVybWluYXRlZBgEIAEoCzInLmNvZGV4LmNvZGVfbW9kZS52MS5FeGVjdXRpb25UZXJtaW5hdGVkSAASOwoJY29tcGxldGVkGAUgASgLMiYuY29kZXguY29kZV9tb2RlLnYxLkV4ZWN1dGlvbkNvbXBsZXRlZEgAEicKGmNvZGVfbW9kZV9ob3N0X2R1cmF0aW9uX25zGAYgASgESAGIAQFCCQoHb3V0Y29tZUIdChtfY29kZV9tb2RlX2hvc3RfZHVyYXRpb25fbnMiEgoQRXhlY3V0aW9uWWllbGRlZCIVChNFeGVjdXRpb25UZXJtaW5hdGVkIjwKEkV4ZWN1dGlvbkNvbXBsZXRlZBIXCgplcnJvcl90ZXh0GAEgASgJSACIAQFCDQoLX2Vycm9yX3RleHQi/gEKDlRvb2xEZWZpbml0aW9uEgwKBG5hbWUYASABKAkSLwoJdG9vbF9uYW1lGAIgASgLMhwuY29kZXguY29kZV9tb2RlLnYxLlRvb2xOYW1lEhMKC2Rlc2NyaXB0aW9uGAMgASgJEioKBGtpbmQYBCABKA4yHC5jb2RleC5jb2RlX21vZGUudjEuVG9vbEtpbmQSHgoRaW5wdXRfc2NoZW1hX2pzb24YBSABKAxIAIgBARIfChJvdXRwdXRfc2NoZW1hX2pzb24YBiABKAxIAYgBAUIUChJfaW5wdXRfc2NoZW1hX2pzb25CFQoTX291dHB1dF9zY2hlbWFfanNvbiI+CghUb29sTmFtZRIMCgRuYW1lGAEgASgJEhYKCW5hbWVzcGFjZRgCIAEoCUgAiAEBQgwKCl9uYW1lc3BhY2UirAEKC0NvbnRlbnRJdGVtEi8KBHRleHQYASABKAsyHy5jb2RleC5jb2RlX21vZGUudjEuVGV4dENvbnRlbnRIABIxCgVpbWFnZRgCIAEoCzIgLmNvZGV4LmNvZGVfbW9kZS52MS5JbWFnZUNvbnRlbnRIABIxCgVhdWRpbxgDIAEoCzIgLmNvZGV4LmNvZGVfbW9kZS52MS5BdWRpb0NvbnRlbnRIAEIGCgRpdGVtIhsKC1RleHRDb250ZW50EgwKBHRleHQYASABKAkiYgoMSW1hZ2VDb250ZW50EhEKCWltYWdlX3VybBgBIAEoCRI0CgZkZXRhaWwYAiABKA4yHy5jb2RleC5jb2RlX21vZGUudjEuSW1hZ2VEZXRhaWxIAIgBAUIJCgdfZGV0YWlsIiEKDEF1ZGlvQ29udGVudBIRCglhdWRpb191cmwYASABKAkqbwoQT3V0cHV0VHJ1bmNhdGlvbhIhCh1PVVRQVVRfVFJVTkNBVElPTl9VTlNQRUNJRklFRBAAEhkKFU9VVFBVVF9UUlVOQ0FUSU9OX09GRhABEh0KGU9VVFBVVF9UUlVOQ0FUSU9OX0JPVU5ERUQQAipVCghUb29sS2luZBIZChVUT09MX0tJTkRfVU5TUEVDSUZJRUQQABIWChJUT09MX0tJTkRfRlVOQ1RJT04QARIWChJUT09MX0tJTkRfRlJFRUZPUk0QAiqKAQoLSW1hZ2VEZXRhaWwSHAoYSU1BR0VfREVUQUlMX1VOU1BFQ0lGSUVEEAASFQoRSU1BR0VfREVUQUlMX0FVVE8QARIUChBJTUFHRV9ERVRBSUxfTE9XEAISFQoRSU1BR0VfREVUQUlMX0hJR0gQAxIZChVJTUFHRV9ERVRBSUxfT1JJR0lOQUwQBDLaCAoMQ29kZU1vZGVIb3N0ElkKC09wZW5TZXNzaW9uEiYuY29kZXguY29kZV9tb2RlLnYxLk9wZW5TZXNzaW9uUmVxdWVzdBogLmNvZGV4LmNvZGVfbW9kZS52MS5TZXNzaW9uRXZlbnQwARJhCgxDbG9zZVNlc3Npb24SJy5jb2RleC5jb2RlX21vZGUudjEuQ2xvc2VTZXNzaW9uUmVxdWVzdBooLmNvZGV4LmNvZGVfbW9kZS52MS5DbG9zZVNlc3Npb25SZXNwb25zZRJnChRTdWJzY3JpYmVUb1Rvb2xDYWxscxIvLmNvZGV4LmNvZGVfbW9kZS52MS5TdWJzY3JpYmVUb1Rvb2xDYWxsc1JlcXVlc3QaHC5jb2RleC5jb2RlX21vZGUudjEuVG9vbENhbGwwARJtChBDb21wbGV0ZVRvb2xDYWxsEisuY29kZXguY29kZV9tb2RlLnYxLkNvbXBsZXRlVG9vbENhbGxSZXF1ZXN0GiwuY29kZXguY29kZV9tb2RlLnYxLkNvbXBsZXRlVG9vbENhbGxSZXNwb25zZRKCAQoXQWNrbm93bGVkZ2VOb3RpZmljYXRpb24SMi5jb2RleC5jb2RlX21vZGUudjEuQWNrbm93bGVkZ2VOb3RpZmljYXRpb25SZXF1ZXN0GjMuY29kZXguY29kZV9tb2RlLnYxLkFja25vd2xlZGdlTm90aWZpY2F0aW9uUmVzcG9uc2USUQoHRXhlY3V0ZRIiLmNvZGV4LmNvZGVfbW9kZS52MS5FeGVjdXRlUmVxdWVzdBogLmNvZGV4LmNvZGVfbW9kZS52MS5FeGVjdXRlRXZlbnQwARJJCgRXYWl0Eh8uY29kZXguY29kZV9tb2RlLnYxLldhaXRSZXF1ZXN0GiAuY29kZXguY29kZV9tb2RlLnYxLldhaXRSZXNwb25zZRJtChBZaWVsZE9ic2VydmF0aW9uEisuY29kZXguY29kZV9tb2RlLnYxLllpZWxkT2JzZXJ2YXRpb25SZXF1ZXN0GiwuY29kZXguY29kZV9tb2RlLnYxLllpZWxkT2JzZXJ2YXRpb25SZXNwb25zZRJbCgpDYW5jZWxXYWl0EiUuY29kZXguY29kZV9tb2RlLnYxLkNhbmNlbFdhaXRSZXF1ZXN0GiYuY29kZXguY29kZV9tb2RlLnYxLkNhbmNlbFdhaXRSZXNwb25zZRJTCglUZXJtaW5hdGUSJC5jb2RleC5jb2RlX21vZGUudjEuVGVybWluYXRlUmVxdWVzdBogLmNvZGV4LmNvZGVfbW9kZS52MS5XYWl0UmVzcG9uc2UScAoRR2V0UHJvY2Vzc01ldHJpY3MSLC5jb2RleC5jb2RlX21vZGUudjEuR2V0UHJvY2Vzc01ldHJpY3NSZXF1ZXN0Gi0uY29kZXguY29kZV9tb2RlLnYxLkdldFByb2Nlc3NNZXRyaWNzUmVzcG9uc2ViBnByb3RvMw");
 
 /**
+ * Limits and modes of the new session.
+ *
  * @generated from message codex.code_mode.v1.OpenSessionRequest
  */
 export type OpenSessionRequest = Message<"codex.code_mode.v1.OpenSessionRequest"> & {
   /**
+   * Limits of every cell. Absent: none besides the host's own.
+   *
    * @generated from field: optional codex.code_mode.v1.SessionCellExecutionLimits cell_execution_limits = 1;
    */
   cellExecutionLimits?: SessionCellExecutionLimits | undefined;
 
   /**
+   * Whether the host cuts long output. Unspecified means off.
+   *
    * @generated from field: codex.code_mode.v1.OutputTruncation output_truncation = 2;
    */
   outputTruncation: OutputTruncation;
 
   /**
+   * Tool calls that may be open at once. Default 1024, at most 4096; larger values are lowered, 0 is
+   * INVALID_ARGUMENT.
+   *
    * @generated from field: optional uint32 max_pending_delegate_calls = 3;
    */
   maxPendingDelegateCalls?: number | undefined;
 
   /**
+   * Seconds of silence after which the stream sends a heartbeat. Absent or 0: none.
+   *
    * @generated from field: optional uint32 heartbeat_interval_s = 5;
    */
   heartbeatIntervalS?: number | undefined;
@@ -45,15 +56,21 @@ export const OpenSessionRequestSchema: GenMessage<OpenSessionRequest> = /*@__PUR
   messageDesc(file_codex_code_mode_v1_code_mode, 0);
 
 /**
+ * Limits of every cell of a session.
+ *
  * @generated from message codex.code_mode.v1.SessionCellExecutionLimits
  */
 export type SessionCellExecutionLimits = Message<"codex.code_mode.v1.SessionCellExecutionLimits"> & {
   /**
+   * Longest observation in milliseconds; longer yield times are lowered to it. 0 is allowed.
+   *
    * @generated from field: optional uint64 max_yield_time_ms = 1;
    */
   maxYieldTimeMs?: bigint | undefined;
 
   /**
+   * Heap of one cell in bytes. A cell that needs more ends alone.
+   *
    * @generated from field: optional uint64 max_heap_size_bytes = 2;
    */
   maxHeapSizeBytes?: bigint | undefined;
@@ -67,44 +84,60 @@ export const SessionCellExecutionLimitsSchema: GenMessage<SessionCellExecutionLi
   messageDesc(file_codex_code_mode_v1_code_mode, 1);
 
 /**
+ * One event of a session.
+ *
  * @generated from message codex.code_mode.v1.SessionEvent
  */
 export type SessionEvent = Message<"codex.code_mode.v1.SessionEvent"> & {
   /**
+   * What happened.
+   *
    * @generated from oneof codex.code_mode.v1.SessionEvent.event
    */
   event: {
     /**
+     * The session exists. Always first, once.
+     *
      * @generated from field: codex.code_mode.v1.SessionOpened opened = 1;
      */
     value: SessionOpened;
     case: "opened";
   } | {
     /**
+     * An open tool call is no longer needed. May come before the call itself on the other stream.
+     *
      * @generated from field: codex.code_mode.v1.ToolCallCancelled tool_call_cancelled = 2;
      */
     value: ToolCallCancelled;
     case: "toolCallCancelled";
   } | {
     /**
+     * A cell called notify.
+     *
      * @generated from field: codex.code_mode.v1.Notification notification = 3;
      */
     value: Notification;
     case: "notification";
   } | {
     /**
+     * A notification is no longer needed. Not sent by this host.
+     *
      * @generated from field: codex.code_mode.v1.NotificationCancelled notification_cancelled = 4;
      */
     value: NotificationCancelled;
     case: "notificationCancelled";
   } | {
     /**
+     * A cell is gone. Comes after the cancellations of its tool calls.
+     *
      * @generated from field: codex.code_mode.v1.CellClosed cell_closed = 5;
      */
     value: CellClosed;
     case: "cellClosed";
   } | {
     /**
+     * Nothing happened for a while. Readers must accept any content here.
+     *
      * @generated from field: codex.code_mode.v1.Heartbeat heartbeat = 6;
      */
     value: Heartbeat;
@@ -120,20 +153,28 @@ export const SessionEventSchema: GenMessage<SessionEvent> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 2);
 
 /**
+ * What the host granted.
+ *
  * @generated from message codex.code_mode.v1.SessionOpened
  */
 export type SessionOpened = Message<"codex.code_mode.v1.SessionOpened"> & {
   /**
+   * UUID of the session, to be sent with every other call.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * The mode in force when it is bounded, else unset.
+   *
    * @generated from field: codex.code_mode.v1.OutputTruncation output_truncation = 2;
    */
   outputTruncation: OutputTruncation;
 
   /**
+   * 1: the host understands catalog_revision of Execute.
+   *
    * @generated from field: uint32 catalog_support = 3;
    */
   catalogSupport: number;
@@ -147,6 +188,8 @@ export const SessionOpenedSchema: GenMessage<SessionOpened> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 3);
 
 /**
+ * Says only that the stream lives.
+ *
  * @generated from message codex.code_mode.v1.Heartbeat
  */
 export type Heartbeat = Message<"codex.code_mode.v1.Heartbeat"> & {
@@ -160,10 +203,14 @@ export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 4);
 
 /**
+ * Names the session to end.
+ *
  * @generated from message codex.code_mode.v1.CloseSessionRequest
  */
 export type CloseSessionRequest = Message<"codex.code_mode.v1.CloseSessionRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
@@ -177,6 +224,8 @@ export const CloseSessionRequestSchema: GenMessage<CloseSessionRequest> = /*@__P
   messageDesc(file_codex_code_mode_v1_code_mode, 5);
 
 /**
+ * The session is gone.
+ *
  * @generated from message codex.code_mode.v1.CloseSessionResponse
  */
 export type CloseSessionResponse = Message<"codex.code_mode.v1.CloseSessionResponse"> & {
@@ -190,20 +239,28 @@ export const CloseSessionResponseSchema: GenMessage<CloseSessionResponse> = /*@_
   messageDesc(file_codex_code_mode_v1_code_mode, 6);
 
 /**
+ * Which tool calls are wanted.
+ *
  * @generated from message codex.code_mode.v1.SubscribeToToolCallsRequest
  */
 export type SubscribeToToolCallsRequest = Message<"codex.code_mode.v1.SubscribeToToolCallsRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * Tools this subscription takes, at most 64. Empty: all.
+   *
    * @generated from field: repeated codex.code_mode.v1.ToolName tool_names = 2;
    */
   toolNames: ToolName[];
 
   /**
+   * Seconds of silence after which the stream sends a heartbeat. Absent or 0: none.
+   *
    * @generated from field: optional uint32 heartbeat_interval_s = 4;
    */
   heartbeatIntervalS?: number | undefined;
@@ -217,55 +274,77 @@ export const SubscribeToToolCallsRequestSchema: GenMessage<SubscribeToToolCallsR
   messageDesc(file_codex_code_mode_v1_code_mode, 7);
 
 /**
+ * One call of a tool by a cell, or a heartbeat (then only session_id and heartbeat are set).
+ *
  * @generated from message codex.code_mode.v1.ToolCall
  */
 export type ToolCall = Message<"codex.code_mode.v1.ToolCall"> & {
   /**
+   * Session of the cell.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * Execution the cell was started with.
+   *
    * @generated from field: string execution_id = 2;
    */
   executionId: string;
 
   /**
+   * The cell.
+   *
    * @generated from field: string cell_id = 3;
    */
   cellId: string;
 
   /**
+   * UUID of this call, for CompleteToolCall.
+   *
    * @generated from field: string invocation_id = 4;
    */
   invocationId: string;
 
   /**
+   * tool-1, tool-2, … within the cell, in the order of the calls in JavaScript.
+   *
    * @generated from field: string runtime_tool_call_id = 5;
    */
   runtimeToolCallId: string;
 
   /**
+   * The tool, as in its definition.
+   *
    * @generated from field: codex.code_mode.v1.ToolName tool_name = 6;
    */
   toolName?: ToolName | undefined;
 
   /**
+   * Kind from the definition.
+   *
    * @generated from field: codex.code_mode.v1.ToolKind tool_kind = 7;
    */
   toolKind: ToolKind;
 
   /**
+   * The argument as compact JSON; absent when there was none.
+   *
    * @generated from field: optional bytes input_json = 8;
    */
   inputJson?: Uint8Array | undefined;
 
   /**
+   * 1, 2, … within the execution, only for calls that were handed to a subscription.
+   *
    * @generated from field: uint64 sequence = 9;
    */
   sequence: bigint;
 
   /**
+   * Set on heartbeats only.
+   *
    * @generated from field: codex.code_mode.v1.Heartbeat heartbeat = 11;
    */
   heartbeat?: Heartbeat | undefined;
@@ -279,30 +358,42 @@ export const ToolCallSchema: GenMessage<ToolCall> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 8);
 
 /**
+ * The outcome of one tool call.
+ *
  * @generated from message codex.code_mode.v1.CompleteToolCallRequest
  */
 export type CompleteToolCallRequest = Message<"codex.code_mode.v1.CompleteToolCallRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * UUID from ToolCall.
+   *
    * @generated from field: string invocation_id = 2;
    */
   invocationId: string;
 
   /**
+   * Required.
+   *
    * @generated from oneof codex.code_mode.v1.CompleteToolCallRequest.outcome
    */
   outcome: {
     /**
+     * The promise in the cell resolves.
+     *
      * @generated from field: codex.code_mode.v1.ToolCallSucceeded succeeded = 3;
      */
     value: ToolCallSucceeded;
     case: "succeeded";
   } | {
     /**
+     * The promise in the cell rejects.
+     *
      * @generated from field: codex.code_mode.v1.ToolCallFailed failed = 4;
      */
     value: ToolCallFailed;
@@ -318,10 +409,14 @@ export const CompleteToolCallRequestSchema: GenMessage<CompleteToolCallRequest> 
   messageDesc(file_codex_code_mode_v1_code_mode, 9);
 
 /**
+ * A result.
+ *
  * @generated from message codex.code_mode.v1.ToolCallSucceeded
  */
 export type ToolCallSucceeded = Message<"codex.code_mode.v1.ToolCallSucceeded"> & {
   /**
+   * Any JSON value, at most 127 levels deep.
+   *
    * @generated from field: bytes output_json = 1;
    */
   outputJson: Uint8Array;
@@ -335,10 +430,14 @@ export const ToolCallSucceededSchema: GenMessage<ToolCallSucceeded> = /*@__PURE_
   messageDesc(file_codex_code_mode_v1_code_mode, 10);
 
 /**
+ * A failure.
+ *
  * @generated from message codex.code_mode.v1.ToolCallFailed
  */
 export type ToolCallFailed = Message<"codex.code_mode.v1.ToolCallFailed"> & {
   /**
+   * The rejection value of the promise, a string; may be empty.
+   *
    * @generated from field: string message = 1;
    */
   message: string;
@@ -352,6 +451,8 @@ export const ToolCallFailedSchema: GenMessage<ToolCallFailed> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 11);
 
 /**
+ * The outcome was accepted or ignored.
+ *
  * @generated from message codex.code_mode.v1.CompleteToolCallResponse
  */
 export type CompleteToolCallResponse = Message<"codex.code_mode.v1.CompleteToolCallResponse"> & {
@@ -365,10 +466,14 @@ export const CompleteToolCallResponseSchema: GenMessage<CompleteToolCallResponse
   messageDesc(file_codex_code_mode_v1_code_mode, 12);
 
 /**
+ * Names a call whose outcome nobody awaits.
+ *
  * @generated from message codex.code_mode.v1.ToolCallCancelled
  */
 export type ToolCallCancelled = Message<"codex.code_mode.v1.ToolCallCancelled"> & {
   /**
+   * UUID from ToolCall.
+   *
    * @generated from field: string invocation_id = 1;
    */
   invocationId: string;
@@ -382,30 +487,42 @@ export const ToolCallCancelledSchema: GenMessage<ToolCallCancelled> = /*@__PURE_
   messageDesc(file_codex_code_mode_v1_code_mode, 13);
 
 /**
+ * Text a cell sent with notify.
+ *
  * @generated from message codex.code_mode.v1.Notification
  */
 export type Notification = Message<"codex.code_mode.v1.Notification"> & {
   /**
+   * UUID, for AcknowledgeNotification.
+   *
    * @generated from field: string notification_id = 1;
    */
   notificationId: string;
 
   /**
+   * Execution the cell was started with.
+   *
    * @generated from field: string execution_id = 2;
    */
   executionId: string;
 
   /**
+   * The cell.
+   *
    * @generated from field: string cell_id = 3;
    */
   cellId: string;
 
   /**
+   * tool_call_id of the Execute request.
+   *
    * @generated from field: string call_id = 4;
    */
   callId: string;
 
   /**
+   * The text.
+   *
    * @generated from field: string text = 5;
    */
   text: string;
@@ -419,10 +536,14 @@ export const NotificationSchema: GenMessage<Notification> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 14);
 
 /**
+ * Names a notification nobody needs.
+ *
  * @generated from message codex.code_mode.v1.NotificationCancelled
  */
 export type NotificationCancelled = Message<"codex.code_mode.v1.NotificationCancelled"> & {
   /**
+   * UUID from Notification.
+   *
    * @generated from field: string notification_id = 1;
    */
   notificationId: string;
@@ -436,15 +557,21 @@ export const NotificationCancelledSchema: GenMessage<NotificationCancelled> = /*
   messageDesc(file_codex_code_mode_v1_code_mode, 15);
 
 /**
+ * Confirms one notification.
+ *
  * @generated from message codex.code_mode.v1.AcknowledgeNotificationRequest
  */
 export type AcknowledgeNotificationRequest = Message<"codex.code_mode.v1.AcknowledgeNotificationRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * UUID from Notification.
+   *
    * @generated from field: string notification_id = 2;
    */
   notificationId: string;
@@ -458,6 +585,8 @@ export const AcknowledgeNotificationRequestSchema: GenMessage<AcknowledgeNotific
   messageDesc(file_codex_code_mode_v1_code_mode, 16);
 
 /**
+ * The confirmation was taken.
+ *
  * @generated from message codex.code_mode.v1.AcknowledgeNotificationResponse
  */
 export type AcknowledgeNotificationResponse = Message<"codex.code_mode.v1.AcknowledgeNotificationResponse"> & {
@@ -471,20 +600,28 @@ export const AcknowledgeNotificationResponseSchema: GenMessage<AcknowledgeNotifi
   messageDesc(file_codex_code_mode_v1_code_mode, 17);
 
 /**
+ * A cell that is gone.
+ *
  * @generated from message codex.code_mode.v1.CellClosed
  */
 export type CellClosed = Message<"codex.code_mode.v1.CellClosed"> & {
   /**
+   * Execution the cell was started with.
+   *
    * @generated from field: string execution_id = 1;
    */
   executionId: string;
 
   /**
+   * The cell.
+   *
    * @generated from field: string cell_id = 2;
    */
   cellId: string;
 
   /**
+   * sequence of its last tool call, 0 for none. Calls up to it may still be on their way on another stream.
+   *
    * @generated from field: uint64 final_tool_call_sequence = 3;
    */
   finalToolCallSequence: bigint;
@@ -498,45 +635,65 @@ export const CellClosedSchema: GenMessage<CellClosed> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 18);
 
 /**
+ * One cell to run.
+ *
  * @generated from message codex.code_mode.v1.ExecuteRequest
  */
 export type ExecuteRequest = Message<"codex.code_mode.v1.ExecuteRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * Chosen by the client, never used before in this session: else ALREADY_EXISTS. The host remembers the last 4096.
+   *
    * @generated from field: string execution_id = 2;
    */
   executionId: string;
 
   /**
+   * Label of the client; comes back as Notification.call_id.
+   *
    * @generated from field: string tool_call_id = 3;
    */
   toolCallId: string;
 
   /**
+   * JavaScript, run as the body of a module with top-level await. May be empty.
+   *
    * @generated from field: string source = 4;
    */
   source: string;
 
   /**
+   * Tools the cell sees, in order. Names may repeat.
+   *
    * @generated from field: repeated codex.code_mode.v1.ToolDefinition enabled_tools = 5;
    */
   enabledTools: ToolDefinition[];
 
   /**
+   * Milliseconds until the outcome is yielded at the latest. Default 10000; from 10000 on one second is added. 0
+   * yields at once.
+   *
    * @generated from field: optional uint64 yield_time_ms = 6;
    */
   yieldTimeMs?: bigint | undefined;
 
   /**
+   * Budget of the outcome in bounded mode.
+   *
    * @generated from field: optional uint64 max_output_tokens = 7;
    */
   maxOutputTokens?: bigint | undefined;
 
   /**
+   * Revision of the tool catalogue, from 1. With an empty enabled_tools it stands for the catalogue the session
+   * keeps under this revision; FAILED_PRECONDITION when it keeps none or another.
+   *
    * @generated from field: optional uint64 catalog_revision = 8;
    */
   catalogRevision?: bigint | undefined;
@@ -550,20 +707,28 @@ export const ExecuteRequestSchema: GenMessage<ExecuteRequest> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 19);
 
 /**
+ * One message of an execution.
+ *
  * @generated from message codex.code_mode.v1.ExecuteEvent
  */
 export type ExecuteEvent = Message<"codex.code_mode.v1.ExecuteEvent"> & {
   /**
+   * started first, then outcome, then the end.
+   *
    * @generated from oneof codex.code_mode.v1.ExecuteEvent.event
    */
   event: {
     /**
+     * The cell is admitted.
+     *
      * @generated from field: codex.code_mode.v1.ExecutionStarted started = 1;
      */
     value: ExecutionStarted;
     case: "started";
   } | {
     /**
+     * The first observation of the cell.
+     *
      * @generated from field: codex.code_mode.v1.ExecutionOutcome outcome = 2;
      */
     value: ExecutionOutcome;
@@ -579,15 +744,21 @@ export const ExecuteEventSchema: GenMessage<ExecuteEvent> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 20);
 
 /**
+ * An admitted cell.
+ *
  * @generated from message codex.code_mode.v1.ExecutionStarted
  */
 export type ExecutionStarted = Message<"codex.code_mode.v1.ExecutionStarted"> & {
   /**
+   * As in the request.
+   *
    * @generated from field: string execution_id = 1;
    */
   executionId: string;
 
   /**
+   * Opaque to clients: "1", "2", … within the session.
+   *
    * @generated from field: string cell_id = 2;
    */
   cellId: string;
@@ -601,30 +772,43 @@ export const ExecutionStartedSchema: GenMessage<ExecutionStarted> = /*@__PURE__*
   messageDesc(file_codex_code_mode_v1_code_mode, 21);
 
 /**
+ * One observation of a running cell.
+ *
  * @generated from message codex.code_mode.v1.WaitRequest
  */
 export type WaitRequest = Message<"codex.code_mode.v1.WaitRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * The cell.
+   *
    * @generated from field: string cell_id = 2;
    */
   cellId: string;
 
   /**
+   * Chosen by the client, never used before in this session: else ALREADY_EXISTS.
+   *
    * @generated from field: string wait_id = 3;
    */
   waitId: string;
 
   /**
+   * Milliseconds until the outcome is yielded at the latest; from 10000 on one second is added. 0 (also when unset)
+   * yields at once.
+   *
    * @generated from field: uint64 yield_time_ms = 4;
    */
   yieldTimeMs: bigint;
 
   /**
+   * Budget of the outcome in bounded mode.
+   *
    * @generated from field: optional uint64 max_output_tokens = 5;
    */
   maxOutputTokens?: bigint | undefined;
@@ -638,20 +822,28 @@ export const WaitRequestSchema: GenMessage<WaitRequest> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 22);
 
 /**
+ * What was observed.
+ *
  * @generated from message codex.code_mode.v1.WaitResponse
  */
 export type WaitResponse = Message<"codex.code_mode.v1.WaitResponse"> & {
   /**
+   * Whether the cell was there.
+   *
    * @generated from oneof codex.code_mode.v1.WaitResponse.state
    */
   state: {
     /**
+     * The cell was there.
+     *
      * @generated from field: codex.code_mode.v1.ExecutionOutcome live_cell = 1;
      */
     value: ExecutionOutcome;
     case: "liveCell";
   } | {
     /**
+     * No such cell, or its end was already reported: a completed outcome whose error_text says so.
+     *
      * @generated from field: codex.code_mode.v1.ExecutionOutcome missing_cell = 2;
      */
     value: ExecutionOutcome;
@@ -667,25 +859,35 @@ export const WaitResponseSchema: GenMessage<WaitResponse> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 23);
 
 /**
+ * Names the observation to end.
+ *
  * @generated from message codex.code_mode.v1.YieldObservationRequest
  */
 export type YieldObservationRequest = Message<"codex.code_mode.v1.YieldObservationRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * Required.
+   *
    * @generated from oneof codex.code_mode.v1.YieldObservationRequest.observation
    */
   observation: {
     /**
+     * The Execute of this execution.
+     *
      * @generated from field: string execution_id = 2;
      */
     value: string;
     case: "executionId";
   } | {
     /**
+     * The Wait of this id.
+     *
      * @generated from field: string wait_id = 3;
      */
     value: string;
@@ -701,6 +903,8 @@ export const YieldObservationRequestSchema: GenMessage<YieldObservationRequest> 
   messageDesc(file_codex_code_mode_v1_code_mode, 24);
 
 /**
+ * The request was taken.
+ *
  * @generated from message codex.code_mode.v1.YieldObservationResponse
  */
 export type YieldObservationResponse = Message<"codex.code_mode.v1.YieldObservationResponse"> & {
@@ -714,15 +918,21 @@ export const YieldObservationResponseSchema: GenMessage<YieldObservationResponse
   messageDesc(file_codex_code_mode_v1_code_mode, 25);
 
 /**
+ * Names the wait to cancel.
+ *
  * @generated from message codex.code_mode.v1.CancelWaitRequest
  */
 export type CancelWaitRequest = Message<"codex.code_mode.v1.CancelWaitRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * Id of the Wait.
+   *
    * @generated from field: string wait_id = 2;
    */
   waitId: string;
@@ -736,6 +946,8 @@ export const CancelWaitRequestSchema: GenMessage<CancelWaitRequest> = /*@__PURE_
   messageDesc(file_codex_code_mode_v1_code_mode, 26);
 
 /**
+ * The wait is over.
+ *
  * @generated from message codex.code_mode.v1.CancelWaitResponse
  */
 export type CancelWaitResponse = Message<"codex.code_mode.v1.CancelWaitResponse"> & {
@@ -749,20 +961,28 @@ export const CancelWaitResponseSchema: GenMessage<CancelWaitResponse> = /*@__PUR
   messageDesc(file_codex_code_mode_v1_code_mode, 27);
 
 /**
+ * Names the cell to end.
+ *
  * @generated from message codex.code_mode.v1.TerminateRequest
  */
 export type TerminateRequest = Message<"codex.code_mode.v1.TerminateRequest"> & {
   /**
+   * UUID from SessionOpened.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * The cell.
+   *
    * @generated from field: string cell_id = 2;
    */
   cellId: string;
 
   /**
+   * Budget of the outcome in bounded mode.
+   *
    * @generated from field: optional uint64 max_output_tokens = 3;
    */
   maxOutputTokens?: bigint | undefined;
@@ -776,6 +996,8 @@ export const TerminateRequestSchema: GenMessage<TerminateRequest> = /*@__PURE__*
   messageDesc(file_codex_code_mode_v1_code_mode, 28);
 
 /**
+ * Has no fields.
+ *
  * @generated from message codex.code_mode.v1.GetProcessMetricsRequest
  */
 export type GetProcessMetricsRequest = Message<"codex.code_mode.v1.GetProcessMetricsRequest"> & {
@@ -789,6 +1011,8 @@ export const GetProcessMetricsRequestSchema: GenMessage<GetProcessMetricsRequest
   messageDesc(file_codex_code_mode_v1_code_mode, 29);
 
 /**
+ * Has no fields.
+ *
  * @generated from message codex.code_mode.v1.GetProcessMetricsResponse
  */
 export type GetProcessMetricsResponse = Message<"codex.code_mode.v1.GetProcessMetricsResponse"> & {
@@ -802,36 +1026,50 @@ export const GetProcessMetricsResponseSchema: GenMessage<GetProcessMetricsRespon
   messageDesc(file_codex_code_mode_v1_code_mode, 30);
 
 /**
+ * What a cell did since the last observation.
+ *
  * @generated from message codex.code_mode.v1.ExecutionOutcome
  */
 export type ExecutionOutcome = Message<"codex.code_mode.v1.ExecutionOutcome"> & {
   /**
+   * The cell.
+   *
    * @generated from field: string cell_id = 1;
    */
   cellId: string;
 
   /**
+   * Output in the order in which the cell made it.
+   *
    * @generated from field: repeated codex.code_mode.v1.ContentItem content_items = 2;
    */
   contentItems: ContentItem[];
 
   /**
+   * How the observation ended.
+   *
    * @generated from oneof codex.code_mode.v1.ExecutionOutcome.outcome
    */
   outcome: {
     /**
+     * The cell goes on.
+     *
      * @generated from field: codex.code_mode.v1.ExecutionYielded yielded = 3;
      */
     value: ExecutionYielded;
     case: "yielded";
   } | {
     /**
+     * The cell was ended by force.
+     *
      * @generated from field: codex.code_mode.v1.ExecutionTerminated terminated = 4;
      */
     value: ExecutionTerminated;
     case: "terminated";
   } | {
     /**
+     * The cell ended by itself.
+     *
      * @generated from field: codex.code_mode.v1.ExecutionCompleted completed = 5;
      */
     value: ExecutionCompleted;
@@ -839,6 +1077,8 @@ export type ExecutionOutcome = Message<"codex.code_mode.v1.ExecutionOutcome"> & 
   } | { case: undefined; value?: undefined };
 
   /**
+   * Nanoseconds the host spent on this observation.
+   *
    * @generated from field: optional uint64 code_mode_host_duration_ns = 6;
    */
   codeModeHostDurationNs?: bigint | undefined;
@@ -852,6 +1092,8 @@ export const ExecutionOutcomeSchema: GenMessage<ExecutionOutcome> = /*@__PURE__*
   messageDesc(file_codex_code_mode_v1_code_mode, 31);
 
 /**
+ * Has no fields.
+ *
  * @generated from message codex.code_mode.v1.ExecutionYielded
  */
 export type ExecutionYielded = Message<"codex.code_mode.v1.ExecutionYielded"> & {
@@ -865,6 +1107,8 @@ export const ExecutionYieldedSchema: GenMessage<ExecutionYielded> = /*@__PURE__*
   messageDesc(file_codex_code_mode_v1_code_mode, 32);
 
 /**
+ * Has no fields.
+ *
  * @generated from message codex.code_mode.v1.ExecutionTerminated
  */
 export type ExecutionTerminated = Message<"codex.code_mode.v1.ExecutionTerminated"> & {
@@ -878,10 +1122,14 @@ export const ExecutionTerminatedSchema: GenMessage<ExecutionTerminated> = /*@__P
   messageDesc(file_codex_code_mode_v1_code_mode, 33);
 
 /**
+ * A cell that ended by itself.
+ *
  * @generated from message codex.code_mode.v1.ExecutionCompleted
  */
 export type ExecutionCompleted = Message<"codex.code_mode.v1.ExecutionCompleted"> & {
   /**
+   * Stack or text of the error that ended it; absent when none did.
+   *
    * @generated from field: optional string error_text = 1;
    */
   errorText?: string | undefined;
@@ -895,35 +1143,49 @@ export const ExecutionCompletedSchema: GenMessage<ExecutionCompleted> = /*@__PUR
   messageDesc(file_codex_code_mode_v1_code_mode, 34);
 
 /**
+ * A tool a cell may call.
+ *
  * @generated from message codex.code_mode.v1.ToolDefinition
  */
 export type ToolDefinition = Message<"codex.code_mode.v1.ToolDefinition"> & {
   /**
+   * Name from which the property of tools in JavaScript is made.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Canonical name, used for routing. Required.
+   *
    * @generated from field: codex.code_mode.v1.ToolName tool_name = 2;
    */
   toolName?: ToolName | undefined;
 
   /**
+   * Text for the program and for models.
+   *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
+   * Function or freeform; unspecified is INVALID_ARGUMENT.
+   *
    * @generated from field: codex.code_mode.v1.ToolKind kind = 4;
    */
   kind: ToolKind;
 
   /**
+   * JSON Schema of the argument. Must be JSON when present; not enforced by the host.
+   *
    * @generated from field: optional bytes input_schema_json = 5;
    */
   inputSchemaJson?: Uint8Array | undefined;
 
   /**
+   * JSON Schema of the result. Must be JSON when present; not enforced by the host.
+   *
    * @generated from field: optional bytes output_schema_json = 6;
    */
   outputSchemaJson?: Uint8Array | undefined;
@@ -937,15 +1199,21 @@ export const ToolDefinitionSchema: GenMessage<ToolDefinition> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 35);
 
 /**
+ * Canonical name of a tool.
+ *
  * @generated from message codex.code_mode.v1.ToolName
  */
 export type ToolName = Message<"codex.code_mode.v1.ToolName"> & {
   /**
+   * Name within the namespace.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * 0 to 256 bytes. Absent, empty and "functions" are the same.
+   *
    * @generated from field: optional string namespace = 2;
    */
   namespace?: string | undefined;
@@ -959,26 +1227,36 @@ export const ToolNameSchema: GenMessage<ToolName> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 36);
 
 /**
+ * One piece of output.
+ *
  * @generated from message codex.code_mode.v1.ContentItem
  */
 export type ContentItem = Message<"codex.code_mode.v1.ContentItem"> & {
   /**
+   * The piece.
+   *
    * @generated from oneof codex.code_mode.v1.ContentItem.item
    */
   item: {
     /**
+     * From text().
+     *
      * @generated from field: codex.code_mode.v1.TextContent text = 1;
      */
     value: TextContent;
     case: "text";
   } | {
     /**
+     * From image().
+     *
      * @generated from field: codex.code_mode.v1.ImageContent image = 2;
      */
     value: ImageContent;
     case: "image";
   } | {
     /**
+     * From audio().
+     *
      * @generated from field: codex.code_mode.v1.AudioContent audio = 3;
      */
     value: AudioContent;
@@ -994,10 +1272,14 @@ export const ContentItemSchema: GenMessage<ContentItem> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 37);
 
 /**
+ * Text.
+ *
  * @generated from message codex.code_mode.v1.TextContent
  */
 export type TextContent = Message<"codex.code_mode.v1.TextContent"> & {
   /**
+   * The text; well-formed Unicode.
+   *
    * @generated from field: string text = 1;
    */
   text: string;
@@ -1011,15 +1293,21 @@ export const TextContentSchema: GenMessage<TextContent> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 38);
 
 /**
+ * An image.
+ *
  * @generated from message codex.code_mode.v1.ImageContent
  */
 export type ImageContent = Message<"codex.code_mode.v1.ImageContent"> & {
   /**
+   * data: or http(s): URL.
+   *
    * @generated from field: string image_url = 1;
    */
   imageUrl: string;
 
   /**
+   * How closely a model should look; absent when the cell did not say.
+   *
    * @generated from field: optional codex.code_mode.v1.ImageDetail detail = 2;
    */
   detail?: ImageDetail | undefined;
@@ -1033,10 +1321,14 @@ export const ImageContentSchema: GenMessage<ImageContent> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 39);
 
 /**
+ * A sound.
+ *
  * @generated from message codex.code_mode.v1.AudioContent
  */
 export type AudioContent = Message<"codex.code_mode.v1.AudioContent"> & {
   /**
+   * data: URL.
+   *
    * @generated from field: string audio_url = 1;
    */
   audioUrl: string;
@@ -1050,26 +1342,36 @@ export const AudioContentSchema: GenMessage<AudioContent> = /*@__PURE__*/
   messageDesc(file_codex_code_mode_v1_code_mode, 40);
 
 /**
+ * How the output of cells is limited.
+ *
  * @generated from enum codex.code_mode.v1.OutputTruncation
  */
 export const OutputTruncation = {
   /**
+   * Same as off.
+   *
    * @generated from enum value: OUTPUT_TRUNCATION_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * Everything is returned; the client cuts.
+   *
    * @generated from enum value: OUTPUT_TRUNCATION_OFF = 1;
    */
   OFF: 1,
 
   /**
+   * The host keeps to token budgets and to caps per observation, and says what it left out.
+   *
    * @generated from enum value: OUTPUT_TRUNCATION_BOUNDED = 2;
    */
   BOUNDED: 2,
 } as const;
 
 /**
+ * How the output of cells is limited.
+ *
  * @generated from enum codex.code_mode.v1.OutputTruncation
  */
 export type OutputTruncation = (typeof OutputTruncation)[keyof typeof OutputTruncation] | UnknownEnum;
@@ -1081,26 +1383,36 @@ export const OutputTruncationSchema: GenEnum<OutputTruncation> = /*@__PURE__*/
   enumDesc(file_codex_code_mode_v1_code_mode, 0);
 
 /**
+ * How a tool takes its argument. The host treats both alike.
+ *
  * @generated from enum codex.code_mode.v1.ToolKind
  */
 export const ToolKind = {
   /**
+   * Not allowed in a definition.
+   *
    * @generated from enum value: TOOL_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * A JSON object.
+   *
    * @generated from enum value: TOOL_KIND_FUNCTION = 1;
    */
   FUNCTION: 1,
 
   /**
+   * A text.
+   *
    * @generated from enum value: TOOL_KIND_FREEFORM = 2;
    */
   FREEFORM: 2,
 } as const;
 
 /**
+ * How a tool takes its argument. The host treats both alike.
+ *
  * @generated from enum codex.code_mode.v1.ToolKind
  */
 export type ToolKind = (typeof ToolKind)[keyof typeof ToolKind] | UnknownEnum;
@@ -1112,36 +1424,50 @@ export const ToolKindSchema: GenEnum<ToolKind> = /*@__PURE__*/
   enumDesc(file_codex_code_mode_v1_code_mode, 1);
 
 /**
+ * How closely a model should look at an image.
+ *
  * @generated from enum codex.code_mode.v1.ImageDetail
  */
 export const ImageDetail = {
   /**
+   * Not said.
+   *
    * @generated from enum value: IMAGE_DETAIL_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * The model decides.
+   *
    * @generated from enum value: IMAGE_DETAIL_AUTO = 1;
    */
   AUTO: 1,
 
   /**
+   * A small version suffices.
+   *
    * @generated from enum value: IMAGE_DETAIL_LOW = 2;
    */
   LOW: 2,
 
   /**
+   * All details.
+   *
    * @generated from enum value: IMAGE_DETAIL_HIGH = 3;
    */
   HIGH: 3,
 
   /**
+   * As it is, without scaling.
+   *
    * @generated from enum value: IMAGE_DETAIL_ORIGINAL = 4;
    */
   ORIGINAL: 4,
 } as const;
 
 /**
+ * How closely a model should look at an image.
+ *
  * @generated from enum codex.code_mode.v1.ImageDetail
  */
 export type ImageDetail = (typeof ImageDetail)[keyof typeof ImageDetail] | UnknownEnum;
@@ -1153,10 +1479,17 @@ export const ImageDetailSchema: GenEnum<ImageDetail> = /*@__PURE__*/
   enumDesc(file_codex_code_mode_v1_code_mode, 2);
 
 /**
+ * Runs JavaScript cells inside leased sessions and hands their tool calls back to the client.
+ * Identifiers are 1 to 256 bytes of UTF-8 unless said otherwise. Messages may have up to 64 MiB.
+ *
  * @generated from service codex.code_mode.v1.CodeModeHost
  */
 export const CodeModeHost: GenService<{
   /**
+   * Opens a session. The stream is the lease: when it ends, for whatever reason, the session ends with its cells.
+   * The first event is always opened. INVALID_ARGUMENT, without a stream, for an unknown output_truncation or a
+   * max_pending_delegate_calls of 0.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.OpenSession
    */
   openSession: {
@@ -1165,6 +1498,9 @@ export const CodeModeHost: GenService<{
     output: typeof SessionEventSchema;
   },
   /**
+   * Ends a session: terminates its cells, ends its streams with OK and without further messages, fails its waits
+   * with CANCELLED. Returns when the cells are gone. NOT_FOUND for a session that is gone already.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.CloseSession
    */
   closeSession: {
@@ -1173,6 +1509,10 @@ export const CodeModeHost: GenService<{
     output: typeof CloseSessionResponseSchema;
   },
   /**
+   * Receives tool calls of a session's cells. A call goes to exactly one of the matching subscriptions, in turn.
+   * When a subscription ends while one of its calls is open, the session is closed. RESOURCE_EXHAUSTED past 128
+   * subscriptions.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.SubscribeToToolCalls
    */
   subscribeToToolCalls: {
@@ -1181,6 +1521,10 @@ export const CodeModeHost: GenService<{
     output: typeof ToolCallSchema;
   },
   /**
+   * Gives the outcome of a tool call. The first outcome counts; later ones, and outcomes of cancelled calls, are
+   * accepted and ignored. NOT_FOUND for a call that was never made; INVALID_ARGUMENT, with the call still open, for
+   * an output that is not JSON.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.CompleteToolCall
    */
   completeToolCall: {
@@ -1189,6 +1533,8 @@ export const CodeModeHost: GenService<{
     output: typeof CompleteToolCallResponseSchema;
   },
   /**
+   * Tells the host that a notification was handled. Any UUID is accepted, also an unknown or repeated one.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.AcknowledgeNotification
    */
   acknowledgeNotification: {
@@ -1197,6 +1543,9 @@ export const CodeModeHost: GenService<{
     output: typeof AcknowledgeNotificationResponseSchema;
   },
   /**
+   * Runs one cell. The stream has two messages: started, then one outcome. A yielded outcome ends the stream while
+   * the cell goes on; Wait observes it from there. Cancelling the stream before the outcome terminates the cell.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.Execute
    */
   execute: {
@@ -1205,6 +1554,9 @@ export const CodeModeHost: GenService<{
     output: typeof ExecuteEventSchema;
   },
   /**
+   * Observes a cell until it completes, yields, or yield_time_ms has passed. One observer at a time:
+   * FAILED_PRECONDITION while there is another.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.Wait
    */
   wait: {
@@ -1213,6 +1565,9 @@ export const CodeModeHost: GenService<{
     output: typeof WaitResponseSchema;
   },
   /**
+   * Makes a running Execute or Wait return early with a yielded outcome; the cell goes on. OK also for unknown or
+   * finished ones; one that has not arrived yet yields as soon as it does.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.YieldObservation
    */
   yieldObservation: {
@@ -1221,6 +1576,9 @@ export const CodeModeHost: GenService<{
     output: typeof YieldObservationResponseSchema;
   },
   /**
+   * Fails a Wait with CANCELLED without losing output. OK also for unknown or finished ones; one that has not
+   * arrived yet fails as soon as it does. Returns when the cell has no observer.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.CancelWait
    */
   cancelWait: {
@@ -1229,6 +1587,9 @@ export const CodeModeHost: GenService<{
     output: typeof CancelWaitResponseSchema;
   },
   /**
+   * Ends a cell by force, whatever it is doing. Nothing it stored is kept. An active observer gets the same
+   * outcome. FAILED_PRECONDITION while another Terminate of the cell is in progress.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.Terminate
    */
   terminate: {
@@ -1237,6 +1598,8 @@ export const CodeModeHost: GenService<{
     output: typeof WaitResponseSchema;
   },
   /**
+   * Not offered: always UNIMPLEMENTED.
+   *
    * @generated from rpc codex.code_mode.v1.CodeModeHost.GetProcessMetrics
    */
   getProcessMetrics: {

@@ -13,45 +13,64 @@ export const file_xai_grok_tools_v1_grok_tools: GenFile = /*@__PURE__*/
   fileDesc("CiJ4YWkvZ3Jvay90b29scy92MS9ncm9rX3Rvb2xzLnByb3RvEhF4YWkuZ3Jvay50b29scy52MSLhAwofRmluYWxpemVUb29sU2VydmVyQ29uZmlnUmVxdWVzdBIxCgV0b29scxgBIAMoCzIiLnhhaS5ncm9rLnRvb2xzLnYxLlRvb2xDb25maWdFbnRyeRI8Cgp0cnVuY2F0aW9uGAIgASgLMiMueGFpLmdyb2sudG9vbHMudjEuVHJ1bmNhdGlvbkNvbmZpZ0gAiAEBEiAKGHN5c3RlbV9yZW1pbmRlcnNfZW5hYmxlZBgDIAEoCBIkChdpbml0aWFsX3Rvb2xfc3RhdGVfanNvbhgEIAEoCUgBiAEBEhwKD2JlaGF2aW9yX3ByZXNldBgFIAEoCUgCiAEBEiEKFGNsaWVudF9jYWxsYmFja19hZGRyGAYgASgJSAOIAQESFwoKc2Vzc2lvbl9pZBgHIAEoCUgEiAEBEiMKFmNsaWVudF9jYWxsYmFja19zZWNyZXQYCCABKAlIBYgBAUINCgtfdHJ1bmNhdGlvbkIaChhfaW5pdGlhbF90b29sX3N0YXRlX2pzb25CEgoQX2JlaGF2aW9yX3ByZXNldEIXChVfY2xpZW50X2NhbGxiYWNrX2FkZHJCDQoLX3Nlc3Npb25faWRCGQoXX2NsaWVudF9jYWxsYmFja19zZWNyZXRKBAgJEAoi/QIKD1Rvb2xDb25maWdFbnRyeRIKCgJpZBgBIAEoCRIYCgtwYXJhbXNfanNvbhgCIAEoCUgAiAEBEhoKDW5hbWVfb3ZlcnJpZGUYAyABKAlIAYgBARJaChVwYXJhbXNfbmFtZV9vdmVycmlkZXMYBCADKAsyOy54YWkuZ3Jvay50b29scy52MS5Ub29sQ29uZmlnRW50cnkuUGFyYW1zTmFtZU92ZXJyaWRlc0VudHJ5Eh0KEGJlaGF2aW9yX3ZlcnNpb24YBSABKAlIAogBARIhChRkZXNjcmlwdGlvbl9vdmVycmlkZRgGIAEoCUgDiAEBGjoKGFBhcmFtc05hbWVPdmVycmlkZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg4KDF9wYXJhbXNfanNvbkIQCg5fbmFtZV9vdmVycmlkZUITChFfYmVoYXZpb3JfdmVyc2lvbkIXChVfZGVzY3JpcHRpb25fb3ZlcnJpZGUiYQofRmluYWxpemVDb25maWdWYWxpZGF0aW9uRGV0YWlscxI+Cgp2aW9sYXRpb25zGAEgAygLMioueGFpLmdyb2sudG9vbHMudjEuRmluYWxpemVDb25maWdWaW9sYXRpb24i8wEKF0ZpbmFsaXplQ29uZmlnVmlvbGF0aW9uEhgKC2VudHJ5X2luZGV4GAEgASgNSACIAQESDwoHdG9vbF9pZBgCIAEoCRIXCgpmaWVsZF9wYXRoGAMgASgJSAGIAQESDwoHbWVzc2FnZRgEIAEoCRIVCghleHBlY3RlZBgFIAEoCUgCiAEBEhsKDmJhZF92YWx1ZV9qc29uGAYgASgJSAOIAQESEAoIY2F0ZWdvcnkYByABKAlCDgoMX2VudHJ5X2luZGV4Qg0KC19maWVsZF9wYXRoQgsKCV9leHBlY3RlZEIRCg9fYmFkX3ZhbHVlX2pzb24iZgoOVmVyc2lvbldhcm5pbmcSEgoKZnFfdG9vbF9pZBgBIAEoCRIaChJkZXByZWNhdGVkX3ZlcnNpb24YAiABKAkSEwoLcmVwbGFjZW1lbnQYAyABKAkSDwoHbWVzc2FnZRgEIAEoCSJeCg5DYWxsYmFja1N0YXR1cxIRCgljb25uZWN0ZWQYASABKAgSFwoPYWN0aXZlX3N1cmZhY2VzGAIgAygJEhQKB21lc3NhZ2UYAyABKAlIAIgBAUIKCghfbWVzc2FnZSKCAgogRmluYWxpemVUb29sU2VydmVyQ29uZmlnUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIPCgdtZXNzYWdlGAIgASgJEioKBXRvb2xzGAMgAygLMhsueGFpLmdyb2sudG9vbHMudjEuVG9vbEluZm8SOwoQdmVyc2lvbl93YXJuaW5ncxgEIAMoCzIhLnhhaS5ncm9rLnRvb2xzLnYxLlZlcnNpb25XYXJuaW5nEj8KD2NhbGxiYWNrX3N0YXR1cxgFIAEoCzIhLnhhaS5ncm9rLnRvb2xzLnYxLkNhbGxiYWNrU3RhdHVzSACIAQFCEgoQX2NhbGxiYWNrX3N0YXR1cyJWChNUb29sTm90aWZpY2F0aW9uTXNnEhIKCnNlc3Npb25faWQYASABKAkSGQoRbm90aWZpY2F0aW9uX2pzb24YAiABKAkSEAoIc2VxdWVuY2UYAyABKAQiEQoPTm90aWZpY2F0aW9uQWNrIo0DChRTcGF3blN1YmFnZW50UmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZwcm9tcHQYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSFQoNc3ViYWdlbnRfdHlwZRgEIAEoCRIZChFwYXJlbnRfc2Vzc2lvbl9pZBgFIAEoCRIdChBwYXJlbnRfcHJvbXB0X2lkGAYgASgJSACIAQESGAoLcmVzdW1lX2Zyb20YByABKAlIAYgBARIQCgNjd2QYCCABKAlIAogBARIaCg1zeXN0ZW1fcHJvbXB0GA4gASgJSAOIAQESEgoKdG9vbF9uYW1lcxgPIAMoCRIhChRpbml0aWFsX3VzZXJfbWVzc2FnZRgQIAEoCUgEiAEBQhMKEV9wYXJlbnRfcHJvbXB0X2lkQg4KDF9yZXN1bWVfZnJvbUIGCgRfY3dkQhAKDl9zeXN0ZW1fcHJvbXB0QhcKFV9pbml0aWFsX3VzZXJfbWVzc2FnZUoECAkQCkoECAoQC0oECAsQDEoECAwQDUoECA0QDiKTAwoRU3ViYWdlbnRSZXN1bHRNc2cSDwoHc3VjY2VzcxgBIAEoCBIOCgZvdXRwdXQYAiABKAkSEgoFZXJyb3IYAyABKAlIAIgBARIRCgljYW5jZWxsZWQYBCABKAgSEwoLc3ViYWdlbnRfaWQYBSABKAkSGAoQY2hpbGRfc2Vzc2lvbl9pZBgGIAEoCRISCgp0b29sX2NhbGxzGAcgASgNEg0KBXR1cm5zGAggASgNEhMKC2R1cmF0aW9uX21zGAkgASgEEhMKC3Rva2Vuc191c2VkGAogASgEEhoKDXdvcmt0cmVlX3BhdGgYCyABKAlIAYgBARIUCgxiYWNrZ3JvdW5kZWQYDCABKAgSHwoSb3V0cHV0X3Rva2Vuc191c2VkGA0gASgESAKIAQESHgoRdG90YWxfdG9rZW5zX3VzZWQYDiABKARIA4gBAUIICgZfZXJyb3JCEAoOX3dvcmt0cmVlX3BhdGhCFQoTX291dHB1dF90b2tlbnNfdXNlZEIUChJfdG90YWxfdG9rZW5zX3VzZWQinwEKEkV4ZWN1dGVUb29sUmVxdWVzdBIRCgl0b29sX25hbWUYASABKAkSEgoKaW5wdXRfanNvbhgCIAEoCRI0CgdvcHRpb25zGAQgASgLMiMueGFpLmdyb2sudG9vbHMudjEuRXhlY3V0aW9uT3B0aW9ucxIUCgdjYWxsX2lkGAUgASgJSACIAQFCCgoIX2NhbGxfaWRKBAgDEARKBAgGEAciogIKEEV4ZWN1dGlvbk9wdGlvbnMSFwoKdGltZW91dF9tcxgBIAEoBEgAiAEBEhIKCmJhY2tncm91bmQYAiABKAgSNgoNb3V0cHV0X2Zvcm1hdBgDIAEoDjIfLnhhaS5ncm9rLnRvb2xzLnYxLk91dHB1dEZvcm1hdBIeChF3b3JraW5nX2RpcmVjdG9yeRgEIAEoCUgBiAEBEhYKDmluY2x1ZGVfZmllbGRzGAUgAygJEhYKDmV4Y2x1ZGVfZmllbGRzGAYgAygJEh4KEXN0cmVhbV9jaHVua19zaXplGAcgASgNSAKIAQFCDQoLX3RpbWVvdXRfbXNCFAoSX3dvcmtpbmdfZGlyZWN0b3J5QhQKEl9zdHJlYW1fY2h1bmtfc2l6ZSLjAgoQVHJ1bmNhdGlvbkNvbmZpZxIlChhkZWZhdWx0X21heF9vdXRwdXRfYnl0ZXMYASABKA1IAIgBARJhChlwZXJfdG9vbF9tYXhfb3V0cHV0X2J5dGVzGAIgAygLMj4ueGFpLmdyb2sudG9vbHMudjEuVHJ1bmNhdGlvbkNvbmZpZy5QZXJUb29sTWF4T3V0cHV0Qnl0ZXNFbnRyeRIjChJtYXhfY2hhcnNfcGVyX2xpbmUYAyABKA1CAhgBSAGIAQESGwoObWF4X2xpbmVzX3JlYWQYBCABKA1IAogBARo8ChpQZXJUb29sTWF4T3V0cHV0Qnl0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBQhsKGV9kZWZhdWx0X21heF9vdXRwdXRfYnl0ZXNCFQoTX21heF9jaGFyc19wZXJfbGluZUIRCg9fbWF4X2xpbmVzX3JlYWQiygEKE0V4ZWN1dGVUb29sUmVzcG9uc2USDwoHY2FsbF9pZBgBIAEoCRIxCgdzdWNjZXNzGAIgASgLMh4ueGFpLmdyb2sudG9vbHMudjEuVG9vbFN1Y2Nlc3NIABItCgVlcnJvchgDIAEoCzIcLnhhaS5ncm9rLnRvb2xzLnYxLlRvb2xFcnJvckgAEjYKCG1ldGFkYXRhGAQgASgLMiQueGFpLmdyb2sudG9vbHMudjEuRXhlY3V0aW9uTWV0YWRhdGFCCAoGcmVzdWx0IlcKC1Rvb2xTdWNjZXNzEhMKC291dHB1dF9qc29uGAIgASgJEhMKC3Byb21wdF90ZXh0GAMgASgJSgQIARACSgQIBBAFUhJmb2xsb3dfdXBfbWVzc2FnZXMi/wEKCVRvb2xFcnJvchIqCgRjb2RlGAEgASgOMhwueGFpLmdyb2sudG9vbHMudjEuRXJyb3JDb2RlEg8KB21lc3NhZ2UYAiABKAkSGQoMZGV0YWlsc19qc29uGAMgASgJSACIAQESEQoJcmV0cnlhYmxlGAQgASgIEhcKCnN1Z2dlc3Rpb24YBSABKAlIAYgBARIWCglmaWxlX3BhdGgYBiABKAlIAogBARIYCgtsaW5lX251bWJlchgHIAEoBUgDiAEBQg8KDV9kZXRhaWxzX2pzb25CDQoLX3N1Z2dlc3Rpb25CDAoKX2ZpbGVfcGF0aEIOCgxfbGluZV9udW1iZXIihQEKEUV4ZWN1dGlvbk1ldGFkYXRhEhMKC2R1cmF0aW9uX21zGAEgASgEEhgKEGVzdGltYXRlZF90b2tlbnMYAiABKAUSEQoJdHJ1bmNhdGVkGAMgASgIEhQKDHRvb2xfdmVyc2lvbhgEIAEoCRIYChBjb250cmFjdF92ZXJzaW9uGAUgASgJIp0BCg9Ub29sU3RyZWFtQ2h1bmsSDwoHY2FsbF9pZBgBIAEoCRIyCgRkYXRhGAIgASgLMiIueGFpLmdyb2sudG9vbHMudjEuU3RyZWFtRGF0YUNodW5rSAASPAoMZmluYWxfcmVzdWx0GAMgASgLMiQueGFpLmdyb2sudG9vbHMudjEuU3RyZWFtRmluYWxSZXN1bHRIAEIHCgVjaHVuayJgCg9TdHJlYW1EYXRhQ2h1bmsSLwoEa2luZBgBIAEoDjIhLnhhaS5ncm9rLnRvb2xzLnYxLlN0cmVhbURhdGFLaW5kEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgEItUBChFTdHJlYW1GaW5hbFJlc3VsdBI2CghtZXRhZGF0YRgBIAEoCzIkLnhhaS5ncm9rLnRvb2xzLnYxLkV4ZWN1dGlvbk1ldGFkYXRhEjAKBWVycm9yGAIgASgLMhwueGFpLmdyb2sudG9vbHMudjEuVG9vbEVycm9ySACIAQESGAoQcHJvbXB0X3RleHRfc2l6ZRgDIAEoBBIYChBvdXRwdXRfanNvbl9zaXplGAQgASgEQggKBl9lcnJvckoECAUQBlISZm9sbG93X3VwX21lc3NhZ2VzIooBChBMaXN0VG9vbHNSZXF1ZXN0EjYKCGNhdGVnb3J5GAEgASgOMh8ueGFpLmdyb2sudG9vbHMudjEuVG9vbENhdGVnb3J5SACIAQESGAoQaW5jbHVkZV9kaXNhYmxlZBgCIAEoCBIXCg9pbmNsdWRlX3NjaGVtYXMYAyABKAhCCwoJX2NhdGVnb3J5ImsKEUxpc3RUb29sc1Jlc3BvbnNlEioKBXRvb2xzGAEgAygLMhsueGFpLmdyb2sudG9vbHMudjEuVG9vbEluZm8SEwoLdG90YWxfY291bnQYAiABKAUSFQoNZW5hYmxlZF9jb3VudBgDIAEoBSInChJHZXRUb29sSW5mb1JlcXVlc3QSEQoJdG9vbF9uYW1lGAEgASgJItgFCghUb29sSW5mbxIMCgRuYW1lGAEgASgJEhQKDGRpc3BsYXlfbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIeChFzaG9ydF9kZXNjcmlwdGlvbhgEIAEoCUgAiAEBEjEKCGNhdGVnb3J5GAUgASgOMh8ueGFpLmdyb2sudG9vbHMudjEuVG9vbENhdGVnb3J5EhkKEWlucHV0X3NjaGVtYV9qc29uGAYgASgJEg8KB2VuYWJsZWQYByABKAgSOQoMY2FwYWJpbGl0aWVzGAggASgLMiMueGFpLmdyb2sudG9vbHMudjEuVG9vbENhcGFiaWxpdGllcxIPCgd2ZXJzaW9uGAkgASgJEi0KBnNvdXJjZRgKIAEoDjIdLnhhaS5ncm9rLnRvb2xzLnYxLlRvb2xTb3VyY2USIAoTb3B0aW9uc19zY2hlbWFfanNvbhgMIAEoCUgBiAEBEiEKFGRlZmF1bHRfb3B0aW9uc19qc29uGA0gASgJSAKIAQESIQoUY3VycmVudF9vcHRpb25zX2pzb24YDiABKAlIA4gBARI7Cg5vdXRwdXRfZm9ybWF0cxgPIAMoCzIjLnhhaS5ncm9rLnRvb2xzLnYxLk91dHB1dEZvcm1hdFNwZWMSOQoNb3V0cHV0X2ZpZWxkcxgQIAMoCzIiLnhhaS5ncm9rLnRvb2xzLnYxLk91dHB1dEZpZWxkU3BlYxIaChJvdXRwdXRfc2NoZW1hX2pzb24YESABKAkSGAoQY29udHJhY3RfdmVyc2lvbhgSIAEoCRIRCgluYW1lc3BhY2UYEyABKAlCFAoSX3Nob3J0X2Rlc2NyaXB0aW9uQhYKFF9vcHRpb25zX3NjaGVtYV9qc29uQhcKFV9kZWZhdWx0X29wdGlvbnNfanNvbkIXChVfY3VycmVudF9vcHRpb25zX2pzb25KBAgLEAxKBAgUEBVKBAgVEBYicAoQT3V0cHV0Rm9ybWF0U3BlYxIvCgZmb3JtYXQYASABKA4yHy54YWkuZ3Jvay50b29scy52MS5PdXRwdXRGb3JtYXQSEwoLZGVzY3JpcHRpb24YAiABKAkSFgoOZGVmYXVsdF9maWVsZHMYAyADKAkixAEKD091dHB1dEZpZWxkU3BlYxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhEKCWpzb25fdHlwZRgDIAEoCRIZCgxleGFtcGxlX2pzb24YBCABKAlIAIgBARI0CgtpbmNsdWRlZF9pbhgFIAMoDjIfLnhhaS5ncm9rLnRvb2xzLnYxLk91dHB1dEZvcm1hdBIZChFwb3RlbnRpYWxseV9sYXJnZRgGIAEoCEIPCg1fZXhhbXBsZV9qc29uIu0BChBUb29sQ2FwYWJpbGl0aWVzEhsKE3N1cHBvcnRzX2JhY2tncm91bmQYASABKAgSGgoSc3VwcG9ydHNfc3RyZWFtaW5nGAIgASgIEhgKEGhhc19zaWRlX2VmZmVjdHMYBCABKAgSHQoVc3VwcG9ydHNfY2FuY2VsbGF0aW9uGAUgASgIEhgKEHN1cHBvcnRzX3RpbWVvdXQYBiABKAgSGQoMaXNfcmVhZF9vbmx5GAcgASgISACIAQESGwoTY3VzdG9tX2NhcGFiaWxpdGllcxgKIAMoCUIPCg1faXNfcmVhZF9vbmx5SgQIAxAEIiYKEUVuYWJsZVRvb2xSZXF1ZXN0EhEKCXRvb2xfbmFtZRgBIAEoCSI2ChJFbmFibGVUb29sUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIPCgdtZXNzYWdlGAIgASgJIicKEkRpc2FibGVUb29sUmVxdWVzdBIRCgl0b29sX25hbWUYASABKAkiNwoTRGlzYWJsZVRvb2xSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg8KB21lc3NhZ2UYAiABKAkiUQoVU2V0VG9vbE9wdGlvbnNSZXF1ZXN0EhEKCXRvb2xfbmFtZRgBIAEoCRIUCgxvcHRpb25zX2pzb24YAiABKAkSDwoHcmVwbGFjZRgDIAEoCCJaChZTZXRUb29sT3B0aW9uc1Jlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDwoHbWVzc2FnZRgCIAEoCRIeChZlZmZlY3RpdmVfb3B0aW9uc19qc29uGAMgASgJIkIKFUdldFRvb2xPcHRpb25zUmVxdWVzdBIRCgl0b29sX25hbWUYASABKAkSFgoOaW5jbHVkZV9zY2hlbWEYAiABKAgixAEKFkdldFRvb2xPcHRpb25zUmVzcG9uc2USEQoJdG9vbF9uYW1lGAEgASgJEh4KFmVmZmVjdGl2ZV9vcHRpb25zX2pzb24YAiABKAkSHAoUZGVmYXVsdF9vcHRpb25zX2pzb24YAyABKAkSHwoXY29uZmlndXJlZF9vcHRpb25zX2pzb24YBCABKAkSIAoTb3B0aW9uc19zY2hlbWFfanNvbhgFIAEoCUgAiAEBQhYKFF9vcHRpb25zX3NjaGVtYV9qc29uIkMKF1Jlc2V0VG9vbE9wdGlvbnNSZXF1ZXN0EhEKCXRvb2xfbmFtZRgBIAEoCRIVCg1rZXlzX3RvX3Jlc2V0GAIgAygJIlwKGFJlc2V0VG9vbE9wdGlvbnNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg8KB21lc3NhZ2UYAiABKAkSHgoWZWZmZWN0aXZlX29wdGlvbnNfanNvbhgDIAEoCSL+AQoWU2V0VG9vbE92ZXJyaWRlUmVxdWVzdBIRCgl0b29sX25hbWUYASABKAkSGwoTdG9vbF9uYW1lX2Zvcl9tb2RlbBgCIAEoCRJxCh5wYXJhbV9uYW1lX292ZXJyaWRlc19mb3JfbW9kZWwYAyADKAsySS54YWkuZ3Jvay50b29scy52MS5TZXRUb29sT3ZlcnJpZGVSZXF1ZXN0LlBhcmFtTmFtZU92ZXJyaWRlc0Zvck1vZGVsRW50cnkaQQofUGFyYW1OYW1lT3ZlcnJpZGVzRm9yTW9kZWxFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjsKF1NldFRvb2xPdmVycmlkZVJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSDwoHbWVzc2FnZRgCIAEoCSItChhDbGVhclRvb2xPdmVycmlkZVJlcXVlc3QSEQoJdG9vbF9uYW1lGAEgASgJIj0KGUNsZWFyVG9vbE92ZXJyaWRlUmVzcG9uc2USDwoHc3VjY2VzcxgBIAEoCBIPCgdtZXNzYWdlGAIgASgJIiwKGVNldFN5c3RlbVJlbWluZGVyc1JlcXVlc3QSDwoHZW5hYmxlZBgBIAEoCCJPChpTZXRTeXN0ZW1SZW1pbmRlcnNSZXNwb25zZRIPCgdzdWNjZXNzGAEgASgIEg8KB21lc3NhZ2UYAiABKAkSDwoHZW5hYmxlZBgDIAEoCCIbChlHZXRTeXN0ZW1SZW1pbmRlcnNSZXF1ZXN0Ii0KGkdldFN5c3RlbVJlbWluZGVyc1Jlc3BvbnNlEg8KB2VuYWJsZWQYASABKAgiUQoaU2V0VHJ1bmNhdGlvbkNvbmZpZ1JlcXVlc3QSMwoGY29uZmlnGAEgASgLMiMueGFpLmdyb2sudG9vbHMudjEuVHJ1bmNhdGlvbkNvbmZpZyIdChtTZXRUcnVuY2F0aW9uQ29uZmlnUmVzcG9uc2UiHAoaR2V0VHJ1bmNhdGlvbkNvbmZpZ1JlcXVlc3QiUgobR2V0VHJ1bmNhdGlvbkNvbmZpZ1Jlc3BvbnNlEjMKBmNvbmZpZxgBIAEoCzIjLnhhaS5ncm9rLnRvb2xzLnYxLlRydW5jYXRpb25Db25maWciKQoWR2V0U3lzdGVtUHJvbXB0UmVxdWVzdBIPCgd2YXJpYW50GAEgASgJIkUKF0dldFN5c3RlbVByb21wdFJlc3BvbnNlEhUKDXN5c3RlbV9wcm9tcHQYASABKAkSEwoLcHJvbXB0X21vZGUYAiABKAkiFQoTR2V0QWdlbnRJbmZvUmVxdWVzdCKKAwoUR2V0QWdlbnRJbmZvUmVzcG9uc2USDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRINCgV0b29scxgDIAMoCRIYChBkaXNhbGxvd2VkX3Rvb2xzGAQgAygJEhcKD3Blcm1pc3Npb25fbW9kZRgFIAEoCRIVCg1vdXRwdXRfZm9ybWF0GAYgASgJEk0KFmNvbXBsZXRpb25fcmVxdWlyZW1lbnQYByABKAsyLS54YWkuZ3Jvay50b29scy52MS5BZ2VudENvbXBsZXRpb25SZXF1aXJlbWVudBJMCgt0b29sX2NvbmZpZxgIIAMoCzI3LnhhaS5ncm9rLnRvb2xzLnYxLkdldEFnZW50SW5mb1Jlc3BvbnNlLlRvb2xDb25maWdFbnRyeRpZCg9Ub29sQ29uZmlnRW50cnkSCwoDa2V5GAEgASgJEjUKBXZhbHVlGAIgASgLMiYueGFpLmdyb2sudG9vbHMudjEuQWdlbnRUb29sRXhlY0NvbmZpZzoCOAEiPAoaQWdlbnRDb21wbGV0aW9uUmVxdWlyZW1lbnQSDAoEdG9vbBgBIAEoCRIQCghyZW1pbmRlchgCIAEoCSJNChNBZ2VudFRvb2xFeGVjQ29uZmlnEjYKBXJldHJ5GAEgASgLMicueGFpLmdyb2sudG9vbHMudjEuQWdlbnRUb29sUmV0cnlDb25maWciWAoUQWdlbnRUb29sUmV0cnlDb25maWcSEwoLbWF4X3JldHJpZXMYASABKA0SFQoNYmFzZV9kZWxheV9tcxgCIAEoBBIUCgxtYXhfZGVsYXlfbXMYAyABKAQiGwoZR2V0Q29tcGxldGlvblN0YXRlUmVxdWVzdCJfChpHZXRDb21wbGV0aW9uU3RhdGVSZXNwb25zZRIXCg9oYXNfcmVxdWlyZW1lbnQYASABKAgSFQoNcmVxdWlyZWRfdG9vbBgCIAEoCRIRCgljb21wbGV0ZWQYAyABKAgiHQobUmVzZXRDb21wbGV0aW9uU3RhdGVSZXF1ZXN0Ih4KHFJlc2V0Q29tcGxldGlvblN0YXRlUmVzcG9uc2UiFgoURmluYWxpemVBZ2VudFJlcXVlc3QiPwoVRmluYWxpemVBZ2VudFJlc3BvbnNlEg8KB3N1Y2Nlc3MYASABKAgSFQoNc3lzdGVtX3Byb21wdBgCIAEoCSIVChNHZXRUb29sU3RhdGVSZXF1ZXN0IioKFEdldFRvb2xTdGF0ZVJlc3BvbnNlEhIKCnN0YXRlX2pzb24YASABKAkqbwoMT3V0cHV0Rm9ybWF0Eh0KGU9VVFBVVF9GT1JNQVRfVU5TUEVDSUZJRUQQABIZChVPVVRQVVRfRk9STUFUX0RFRkFVTFQQARIZChVPVVRQVVRfRk9STUFUX0NPTkNJU0UQAiIECAMQAyIECAQQBCrvBAoJRXJyb3JDb2RlEhoKFkVSUk9SX0NPREVfVU5TUEVDSUZJRUQQABIcChhFUlJPUl9DT0RFX0lOVkFMSURfSU5QVVQQZBIlCiFFUlJPUl9DT0RFX01JU1NJTkdfUkVRVUlSRURfRklFTEQQZRIgChxFUlJPUl9DT0RFX0lOVkFMSURfVE9PTF9OQU1FEGYSHAoYRVJST1JfQ09ERV9UT09MX0RJU0FCTEVEEGcSHQoZRVJST1JfQ09ERV9UT09MX05PVF9GT1VORBBoEh4KGUVSUk9SX0NPREVfRklMRV9OT1RfRk9VTkQQyAESHQoYRVJST1JfQ09ERV9GSUxFX05PVF9SRUFEEMkBEigKI0VSUk9SX0NPREVfRklMRV9FWFRFUk5BTExZX01PRElGSUVEEMoBEiMKHkVSUk9SX0NPREVfRklMRV9BTFJFQURZX0VYSVNUUxDLARIhChxFUlJPUl9DT0RFX1BFUk1JU1NJT05fREVOSUVEEMwBEiAKG0VSUk9SX0NPREVfTVVMVElQTEVfTUFUQ0hFUxDNARIaChVFUlJPUl9DT0RFX05PX01BVENIRVMQzgESIAobRVJST1JfQ09ERV9FWEVDVVRJT05fRkFJTEVEEKwCEhcKEkVSUk9SX0NPREVfVElNRU9VVBCtAhIZChRFUlJPUl9DT0RFX0NBTkNFTExFRBCuAhIcChdFUlJPUl9DT0RFX1JBVEVfTElNSVRFRBCvAhIYChNFUlJPUl9DT0RFX0lOVEVSTkFMEPQDEh8KGkVSUk9SX0NPREVfTk9UX0lNUExFTUVOVEVEEPUDIgQIahBqKnYKDlN0cmVhbURhdGFLaW5kEiAKHFNUUkVBTV9EQVRBX0tJTkRfVU5TUEVDSUZJRUQQABIgChxTVFJFQU1fREFUQV9LSU5EX1BST01QVF9URVhUEAESIAocU1RSRUFNX0RBVEFfS0lORF9PVVRQVVRfSlNPThACKsoBCgxUb29sQ2F0ZWdvcnkSHQoZVE9PTF9DQVRFR09SWV9VTlNQRUNJRklFRBAAEhYKElRPT0xfQ0FURUdPUllfRklMRRABEhgKFFRPT0xfQ0FURUdPUllfU0VBUkNIEAISFwoTVE9PTF9DQVRFR09SWV9TSEVMTBADEhoKFlRPT0xfQ0FURUdPUllfV09SS0ZMT1cQBBIaChZUT09MX0NBVEVHT1JZX0VYVEVSTkFMEAUSGAoUVE9PTF9DQVRFR09SWV9DVVNUT00QBiqGAQoKVG9vbFNvdXJjZRIbChdUT09MX1NPVVJDRV9VTlNQRUNJRklFRBAAEhcKE1RPT0xfU09VUkNFX0JVSUxUSU4QARITCg9UT09MX1NPVVJDRV9NQ1AQAhIWChJUT09MX1NPVVJDRV9DVVNUT00QAxIVChFUT09MX1NPVVJDRV9TS0lMTBAEMvASChBHcm9rVG9vbHNTZXJ2aWNlElwKC0V4ZWN1dGVUb29sEiUueGFpLmdyb2sudG9vbHMudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiYueGFpLmdyb2sudG9vbHMudjEuRXhlY3V0ZVRvb2xSZXNwb25zZRJgChFFeGVjdXRlVG9vbFN0cmVhbRIlLnhhaS5ncm9rLnRvb2xzLnYxLkV4ZWN1dGVUb29sUmVxdWVzdBoiLnhhaS5ncm9rLnRvb2xzLnYxLlRvb2xTdHJlYW1DaHVuazABElYKCUxpc3RUb29scxIjLnhhaS5ncm9rLnRvb2xzLnYxLkxpc3RUb29sc1JlcXVlc3QaJC54YWkuZ3Jvay50b29scy52MS5MaXN0VG9vbHNSZXNwb25zZRJRCgtHZXRUb29sSW5mbxIlLnhhaS5ncm9rLnRvb2xzLnYxLkdldFRvb2xJbmZvUmVxdWVzdBobLnhhaS5ncm9rLnRvb2xzLnYxLlRvb2xJbmZvEoQBChlGaW5hbGl6ZVRvb2xDb25maWdSZXF1ZXN0EjIueGFpLmdyb2sudG9vbHMudjEuRmluYWxpemVUb29sU2VydmVyQ29uZmlnUmVxdWVzdBozLnhhaS5ncm9rLnRvb2xzLnYxLkZpbmFsaXplVG9vbFNlcnZlckNvbmZpZ1Jlc3BvbnNlEl8KDEdldFRvb2xTdGF0ZRImLnhhaS5ncm9rLnRvb2xzLnYxLkdldFRvb2xTdGF0ZVJlcXVlc3QaJy54YWkuZ3Jvay50b29scy52MS5HZXRUb29sU3RhdGVSZXNwb25zZRJeCgpFbmFibGVUb29sEiQueGFpLmdyb2sudG9vbHMudjEuRW5hYmxlVG9vbFJlcXVlc3QaJS54YWkuZ3Jvay50b29scy52MS5FbmFibGVUb29sUmVzcG9uc2UiA4gCARJhCgtEaXNhYmxlVG9vbBIlLnhhaS5ncm9rLnRvb2xzLnYxLkRpc2FibGVUb29sUmVxdWVzdBomLnhhaS5ncm9rLnRvb2xzLnYxLkRpc2FibGVUb29sUmVzcG9uc2UiA4gCARJqCg5TZXRUb29sT3B0aW9ucxIoLnhhaS5ncm9rLnRvb2xzLnYxLlNldFRvb2xPcHRpb25zUmVxdWVzdBopLnhhaS5ncm9rLnRvb2xzLnYxLlNldFRvb2xPcHRpb25zUmVzcG9uc2UiA4gCARJqCg5HZXRUb29sT3B0aW9ucxIoLnhhaS5ncm9rLnRvb2xzLnYxLkdldFRvb2xPcHRpb25zUmVxdWVzdBopLnhhaS5ncm9rLnRvb2xzLnYxLkdldFRvb2xPcHRpb25zUmVzcG9uc2UiA4gCARJwChBSZXNldFRvb2xPcHRpb25zEioueGFpLmdyb2sudG9vbHMudjEuUmVzZXRUb29sT3B0aW9uc1JlcXVlc3QaKy54YWkuZ3Jvay50b29scy52MS5SZXNldFRvb2xPcHRpb25zUmVzcG9uc2UiA4gCARJtCg9TZXRUb29sT3ZlcnJpZGUSKS54YWkuZ3Jvay50b29scy52MS5TZXRUb29sT3ZlcnJpZGVSZXF1ZXN0GioueGFpLmdyb2sudG9vbHMudjEuU2V0VG9vbE92ZXJyaWRlUmVzcG9uc2UiA4gCARJzChFDbGVhclRvb2xPdmVycmlkZRIrLnhhaS5ncm9rLnRvb2xzLnYxLkNsZWFyVG9vbE92ZXJyaWRlUmVxdWVzdBosLnhhaS5ncm9rLnRvb2xzLnYxLkNsZWFyVG9vbE92ZXJyaWRlUmVzcG9uc2UiA4gCARJ2ChJTZXRTeXN0ZW1SZW1pbmRlcnMSLC54YWkuZ3Jvay50b29scy52MS5TZXRTeXN0ZW1SZW1pbmRlcnNSZXF1ZXN0Gi0ueGFpLmdyb2sudG9vbHMudjEuU2V0U3lzdGVtUmVtaW5kZXJzUmVzcG9uc2UiA4gCARJ2ChJHZXRTeXN0ZW1SZW1pbmRlcnMSLC54YWkuZ3Jvay50b29scy52MS5HZXRTeXN0ZW1SZW1pbmRlcnNSZXF1ZXN0Gi0ueGFpLmdyb2sudG9vbHMudjEuR2V0U3lzdGVtUmVtaW5kZXJzUmVzcG9uc2UiA4gCARJ5ChNTZXRUcnVuY2F0aW9uQ29uZmlnEi0ueGFpLmdyb2sudG9vbHMudjEuU2V0VHJ1bmNhdGlvbkNvbmZpZ1JlcXVlc3QaLi54YWkuZ3Jvay50b29scy52MS5TZXRUcnVuY2F0aW9uQ29uZmlnUmVzcG9uc2UiA4gCARJ5ChNHZXRUcnVuY2F0aW9uQ29uZmlnEi0ueGFpLmdyb2sudG9vbHMudjEuR2V0VHJ1bmNhdGlvbkNvbmZpZ1JlcXVlc3QaLi54YWkuZ3Jvay50b29scy52MS5HZXRUcnVuY2F0aW9uQ29uZmlnUmVzcG9uc2UiA4gCARJtCg9HZXRTeXN0ZW1Qcm9tcHQSKS54YWkuZ3Jvay50b29scy52MS5HZXRTeXN0ZW1Qcm9tcHRSZXF1ZXN0GioueGFpLmdyb2sudG9vbHMudjEuR2V0U3lzdGVtUHJvbXB0UmVzcG9uc2UiA4gCARJkCgxHZXRBZ2VudEluZm8SJi54YWkuZ3Jvay50b29scy52MS5HZXRBZ2VudEluZm9SZXF1ZXN0GicueGFpLmdyb2sudG9vbHMudjEuR2V0QWdlbnRJbmZvUmVzcG9uc2UiA4gCARJ2ChJHZXRDb21wbGV0aW9uU3RhdGUSLC54YWkuZ3Jvay50b29scy52MS5HZXRDb21wbGV0aW9uU3RhdGVSZXF1ZXN0Gi0ueGFpLmdyb2sudG9vbHMudjEuR2V0Q29tcGxldGlvblN0YXRlUmVzcG9uc2UiA4gCARJ8ChRSZXNldENvbXBsZXRpb25TdGF0ZRIuLnhhaS5ncm9rLnRvb2xzLnYxLlJlc2V0Q29tcGxldGlvblN0YXRlUmVxdWVzdBovLnhhaS5ncm9rLnRvb2xzLnYxLlJlc2V0Q29tcGxldGlvblN0YXRlUmVzcG9uc2UiA4gCARJnCg1GaW5hbGl6ZUFnZW50EicueGFpLmdyb2sudG9vbHMudjEuRmluYWxpemVBZ2VudFJlcXVlc3QaKC54YWkuZ3Jvay50b29scy52MS5GaW5hbGl6ZUFnZW50UmVzcG9uc2UiA4gCATLaAQoYR3Jva1Rvb2xzQ2FsbGJhY2tTZXJ2aWNlEl4KEFNlbmROb3RpZmljYXRpb24SJi54YWkuZ3Jvay50b29scy52MS5Ub29sTm90aWZpY2F0aW9uTXNnGiIueGFpLmdyb2sudG9vbHMudjEuTm90aWZpY2F0aW9uQWNrEl4KDVNwYXduU3ViYWdlbnQSJy54YWkuZ3Jvay50b29scy52MS5TcGF3blN1YmFnZW50UmVxdWVzdBokLnhhaS5ncm9rLnRvb2xzLnYxLlN1YmFnZW50UmVzdWx0TXNnYgZwcm90bzM");
 
 /**
+ * The tools of a session and how they behave.
+ *
  * @generated from message xai.grok.tools.v1.FinalizeToolServerConfigRequest
  */
 export type FinalizeToolServerConfigRequest = Message<"xai.grok.tools.v1.FinalizeToolServerConfigRequest"> & {
   /**
+   * The only tools after finalize, in the order of later lists; at most 512. May be empty.
+   *
    * @generated from field: repeated xai.grok.tools.v1.ToolConfigEntry tools = 1;
    */
   tools: ToolConfigEntry[];
 
   /**
+   * Limits of output. Absent: each tool's own.
+   *
    * @generated from field: optional xai.grok.tools.v1.TruncationConfig truncation = 2;
    */
   truncation?: TruncationConfig | undefined;
 
   /**
+   * Whether prompt texts may carry reminders.
+   *
    * @generated from field: bool system_reminders_enabled = 3;
    */
   systemRemindersEnabled: boolean;
 
   /**
+   * JSON object {"params": {…}, "state": {…}} as GetToolState gives it; laid over what was loaded from disk. Empty
+   * means absent.
+   *
    * @generated from field: optional string initial_tool_state_json = 4;
    */
   initialToolStateJson?: string | undefined;
 
   /**
+   * Set of behaviour versions: current (default), legacy-0.4.10, release-0.1.157. Empty means absent.
+   *
    * @generated from field: optional string behavior_preset = 5;
    */
   behaviorPreset?: string | undefined;
 
   /**
+   * Where the client offers GrokToolsCallbackService: HOST:PORT or an http(s) URL. Empty means absent.
+   *
    * @generated from field: optional string client_callback_addr = 6;
    */
   clientCallbackAddr?: string | undefined;
 
   /**
+   * Owner of background tasks, and name in notifications. Default: a new UUID.
+   *
    * @generated from field: optional string session_id = 7;
    */
   sessionId?: string | undefined;
 
   /**
+   * Bearer secret for the callback service. Never logged or returned.
+   *
    * @generated from field: optional string client_callback_secret = 8;
    */
   clientCallbackSecret?: string | undefined;
@@ -65,35 +84,50 @@ export const FinalizeToolServerConfigRequestSchema: GenMessage<FinalizeToolServe
   messageDesc(file_xai_grok_tools_v1_grok_tools, 0);
 
 /**
+ * One tool to configure.
+ *
  * @generated from message xai.grok.tools.v1.ToolConfigEntry
  */
 export type ToolConfigEntry = Message<"xai.grok.tools.v1.ToolConfigEntry"> & {
   /**
+   * Namespace:tool, for example GrokBuild:read_file. The part after the first colon is the default name for
+   * clients.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * JSON object of options, laid over the tool's defaults key by key.
+   *
    * @generated from field: optional string params_json = 2;
    */
   paramsJson?: string | undefined;
 
   /**
+   * Name for clients: one or two parts of letters, digits, _ and -, joined by a colon, at most 64 characters.
+   *
    * @generated from field: optional string name_override = 3;
    */
   nameOverride?: string | undefined;
 
   /**
+   * Names of top-level parameters for clients, by their canonical names.
+   *
    * @generated from field: map<string, string> params_name_overrides = 4;
    */
   paramsNameOverrides: { [key: string]: string };
 
   /**
+   * Behaviour version of this tool instead of the preset's. Only for tools that have versions.
+   *
    * @generated from field: optional string behavior_version = 5;
    */
   behaviorVersion?: string | undefined;
 
   /**
+   * Description instead of the tool's own; a template like that one.
+   *
    * @generated from field: optional string description_override = 6;
    */
   descriptionOverride?: string | undefined;
@@ -107,10 +141,14 @@ export const ToolConfigEntrySchema: GenMessage<ToolConfigEntry> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 1);
 
 /**
+ * Why a finalize was refused. Travels as a status detail.
+ *
  * @generated from message xai.grok.tools.v1.FinalizeConfigValidationDetails
  */
 export type FinalizeConfigValidationDetails = Message<"xai.grok.tools.v1.FinalizeConfigValidationDetails"> & {
   /**
+   * What is wrong, at most 50.
+   *
    * @generated from field: repeated xai.grok.tools.v1.FinalizeConfigViolation violations = 1;
    */
   violations: FinalizeConfigViolation[];
@@ -124,40 +162,56 @@ export const FinalizeConfigValidationDetailsSchema: GenMessage<FinalizeConfigVal
   messageDesc(file_xai_grok_tools_v1_grok_tools, 2);
 
 /**
+ * One thing that is wrong.
+ *
  * @generated from message xai.grok.tools.v1.FinalizeConfigViolation
  */
 export type FinalizeConfigViolation = Message<"xai.grok.tools.v1.FinalizeConfigViolation"> & {
   /**
+   * Index in tools; absent when it concerns no single entry.
+   *
    * @generated from field: optional uint32 entry_index = 1;
    */
   entryIndex?: number | undefined;
 
   /**
+   * Id of the entry as sent, (global) or (file-toolset).
+   *
    * @generated from field: string tool_id = 2;
    */
   toolId: string;
 
   /**
+   * Where it is, with dots and [n].
+   *
    * @generated from field: optional string field_path = 3;
    */
   fieldPath?: string | undefined;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string message = 4;
    */
   message: string;
 
   /**
+   * What would be right.
+   *
    * @generated from field: optional string expected = 5;
    */
   expected?: string | undefined;
 
   /**
+   * The refused value as JSON, at most 256 bytes; absent for values that may be secrets.
+   *
    * @generated from field: optional string bad_value_json = 6;
    */
   badValueJson?: string | undefined;
 
   /**
+   * Token for programs, for example tool_not_found or params_type.
+   *
    * @generated from field: string category = 7;
    */
   category: string;
@@ -171,25 +225,35 @@ export const FinalizeConfigViolationSchema: GenMessage<FinalizeConfigViolation> 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 3);
 
 /**
+ * A behaviour version that will go away.
+ *
  * @generated from message xai.grok.tools.v1.VersionWarning
  */
 export type VersionWarning = Message<"xai.grok.tools.v1.VersionWarning"> & {
   /**
+   * The tool; empty when it concerns the preset.
+   *
    * @generated from field: string fq_tool_id = 1;
    */
   fqToolId: string;
 
   /**
+   * The version that was asked for.
+   *
    * @generated from field: string deprecated_version = 2;
    */
   deprecatedVersion: string;
 
   /**
+   * The version to use instead.
+   *
    * @generated from field: string replacement = 3;
    */
   replacement: string;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string message = 4;
    */
   message: string;
@@ -203,20 +267,28 @@ export const VersionWarningSchema: GenMessage<VersionWarning> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 4);
 
 /**
+ * Whether the client's callback service was reached.
+ *
  * @generated from message xai.grok.tools.v1.CallbackStatus
  */
 export type CallbackStatus = Message<"xai.grok.tools.v1.CallbackStatus"> & {
   /**
+   * True when it answered.
+   *
    * @generated from field: bool connected = 1;
    */
   connected: boolean;
 
   /**
+   * What it is used for: notifications, subagents.
+   *
    * @generated from field: repeated string active_surfaces = 2;
    */
   activeSurfaces: string[];
 
   /**
+   * Why not, when it was not reached.
+   *
    * @generated from field: optional string message = 3;
    */
   message?: string | undefined;
@@ -230,30 +302,42 @@ export const CallbackStatusSchema: GenMessage<CallbackStatus> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 5);
 
 /**
+ * The locked tools.
+ *
  * @generated from message xai.grok.tools.v1.FinalizeToolServerConfigResponse
  */
 export type FinalizeToolServerConfigResponse = Message<"xai.grok.tools.v1.FinalizeToolServerConfigResponse"> & {
   /**
+   * Always true; a refusal is a status.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Summary, then one line a warning: "warning: token".
+   *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
+   * One entry a configured tool, in order, with schemas.
+   *
    * @generated from field: repeated xai.grok.tools.v1.ToolInfo tools = 3;
    */
   tools: ToolInfo[];
 
   /**
+   * Behaviour versions that will go away.
+   *
    * @generated from field: repeated xai.grok.tools.v1.VersionWarning version_warnings = 4;
    */
   versionWarnings: VersionWarning[];
 
   /**
+   * Present when client_callback_addr was set.
+   *
    * @generated from field: optional xai.grok.tools.v1.CallbackStatus callback_status = 5;
    */
   callbackStatus?: CallbackStatus | undefined;
@@ -267,20 +351,28 @@ export const FinalizeToolServerConfigResponseSchema: GenMessage<FinalizeToolServ
   messageDesc(file_xai_grok_tools_v1_grok_tools, 6);
 
 /**
+ * One notification.
+ *
  * @generated from message xai.grok.tools.v1.ToolNotificationMsg
  */
 export type ToolNotificationMsg = Message<"xai.grok.tools.v1.ToolNotificationMsg"> & {
   /**
+   * Session of the tools.
+   *
    * @generated from field: string session_id = 1;
    */
   sessionId: string;
 
   /**
+   * JSON object; its key type says what happened. Readers ignore unknown types and keys.
+   *
    * @generated from field: string notification_json = 2;
    */
   notificationJson: string;
 
   /**
+   * 1, 2, … per session; a hole means loss.
+   *
    * @generated from field: uint64 sequence = 3;
    */
   sequence: bigint;
@@ -294,6 +386,8 @@ export const ToolNotificationMsgSchema: GenMessage<ToolNotificationMsg> = /*@__P
   messageDesc(file_xai_grok_tools_v1_grok_tools, 7);
 
 /**
+ * The notification was received.
+ *
  * @generated from message xai.grok.tools.v1.NotificationAck
  */
 export type NotificationAck = Message<"xai.grok.tools.v1.NotificationAck"> & {
@@ -307,60 +401,84 @@ export const NotificationAckSchema: GenMessage<NotificationAck> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 8);
 
 /**
+ * A subagent to run.
+ *
  * @generated from message xai.grok.tools.v1.SpawnSubagentRequest
  */
 export type SpawnSubagentRequest = Message<"xai.grok.tools.v1.SpawnSubagentRequest"> & {
   /**
+   * Id of the subagent and of its session.
+   *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
+   * Its task.
+   *
    * @generated from field: string prompt = 2;
    */
   prompt: string;
 
   /**
+   * Title for people.
+   *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
+   * Kind of subagent.
+   *
    * @generated from field: string subagent_type = 4;
    */
   subagentType: string;
 
   /**
+   * Session whose tool started it.
+   *
    * @generated from field: string parent_session_id = 5;
    */
   parentSessionId: string;
 
   /**
+   * Turn of the client in which that happened, when known.
+   *
    * @generated from field: optional string parent_prompt_id = 6;
    */
   parentPromptId?: string | undefined;
 
   /**
+   * Ended subagent whose conversation goes on.
+   *
    * @generated from field: optional string resume_from = 7;
    */
   resumeFrom?: string | undefined;
 
   /**
+   * Folder it works in, absolute. Absent: the parent's.
+   *
    * @generated from field: optional string cwd = 8;
    */
   cwd?: string | undefined;
 
   /**
+   * Complete system prompt.
+   *
    * @generated from field: optional string system_prompt = 14;
    */
   systemPrompt?: string | undefined;
 
   /**
+   * Names of the tools it may use, out of the parent's.
+   *
    * @generated from field: repeated string tool_names = 15;
    */
   toolNames: string[];
 
   /**
+   * Text to put before the task, for example instructions of the project.
+   *
    * @generated from field: optional string initial_user_message = 16;
    */
   initialUserMessage?: string | undefined;
@@ -374,75 +492,105 @@ export const SpawnSubagentRequestSchema: GenMessage<SpawnSubagentRequest> = /*@_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 9);
 
 /**
+ * How a subagent ended.
+ *
  * @generated from message xai.grok.tools.v1.SubagentResultMsg
  */
 export type SubagentResultMsg = Message<"xai.grok.tools.v1.SubagentResultMsg"> & {
   /**
+   * It finished its work.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Its last text.
+   *
    * @generated from field: string output = 2;
    */
   output: string;
 
   /**
+   * Why it failed.
+   *
    * @generated from field: optional string error = 3;
    */
   error?: string | undefined;
 
   /**
+   * It was stopped on request; wins over success.
+   *
    * @generated from field: bool cancelled = 4;
    */
   cancelled: boolean;
 
   /**
+   * Ignored; the tools server knows it.
+   *
    * @generated from field: string subagent_id = 5;
    */
   subagentId: string;
 
   /**
+   * Ignored; the tools server knows it.
+   *
    * @generated from field: string child_session_id = 6;
    */
   childSessionId: string;
 
   /**
+   * Tool calls it made.
+   *
    * @generated from field: uint32 tool_calls = 7;
    */
   toolCalls: number;
 
   /**
+   * Model requests it made.
+   *
    * @generated from field: uint32 turns = 8;
    */
   turns: number;
 
   /**
+   * Milliseconds it took; 0 lets the tools server measure.
+   *
    * @generated from field: uint64 duration_ms = 9;
    */
   durationMs: bigint;
 
   /**
+   * Used when total_tokens_used is absent.
+   *
    * @generated from field: uint64 tokens_used = 10;
    */
   tokensUsed: bigint;
 
   /**
+   * Ignored; the tools server knows it.
+   *
    * @generated from field: optional string worktree_path = 11;
    */
   worktreePath?: string | undefined;
 
   /**
+   * Ignored; the tools server knows it.
+   *
    * @generated from field: bool backgrounded = 12;
    */
   backgrounded: boolean;
 
   /**
+   * Tokens it wrote.
+   *
    * @generated from field: optional uint64 output_tokens_used = 13;
    */
   outputTokensUsed?: bigint | undefined;
 
   /**
+   * Tokens in all.
+   *
    * @generated from field: optional uint64 total_tokens_used = 14;
    */
   totalTokensUsed?: bigint | undefined;
@@ -456,25 +604,35 @@ export const SubagentResultMsgSchema: GenMessage<SubagentResultMsg> = /*@__PURE_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 10);
 
 /**
+ * One tool call.
+ *
  * @generated from message xai.grok.tools.v1.ExecuteToolRequest
  */
 export type ExecuteToolRequest = Message<"xai.grok.tools.v1.ExecuteToolRequest"> & {
   /**
+   * Name for clients, exact.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
 
   /**
+   * JSON object, at most 8 MiB. Empty means {}.
+   *
    * @generated from field: string input_json = 2;
    */
   inputJson: string;
 
   /**
+   * How to run it.
+   *
    * @generated from field: xai.grok.tools.v1.ExecutionOptions options = 4;
    */
   options?: ExecutionOptions | undefined;
 
   /**
+   * Chosen by the client, at most 256 bytes, not that of a running call (ALREADY_EXISTS). Default: a new UUID.
+   *
    * @generated from field: optional string call_id = 5;
    */
   callId?: string | undefined;
@@ -488,40 +646,56 @@ export const ExecuteToolRequestSchema: GenMessage<ExecuteToolRequest> = /*@__PUR
   messageDesc(file_xai_grok_tools_v1_grok_tools, 11);
 
 /**
+ * How to run a call.
+ *
  * @generated from message xai.grok.tools.v1.ExecutionOptions
  */
 export type ExecutionOptions = Message<"xai.grok.tools.v1.ExecutionOptions"> & {
   /**
+   * Milliseconds for the whole call, 1 to 36000000. Absent: no limit besides the deadline. 0 is INVALID_ARGUMENT.
+   *
    * @generated from field: optional uint64 timeout_ms = 1;
    */
   timeoutMs?: bigint | undefined;
 
   /**
+   * Whether a tool that can should go on in the background.
+   *
    * @generated from field: bool background = 2;
    */
   background: boolean;
 
   /**
+   * Form of the result. Unspecified means default.
+   *
    * @generated from field: xai.grok.tools.v1.OutputFormat output_format = 3;
    */
   outputFormat: OutputFormat;
 
   /**
+   * Folder for this call, absolute or relative to the session's. Must exist.
+   *
    * @generated from field: optional string working_directory = 4;
    */
   workingDirectory?: string | undefined;
 
   /**
+   * Top-level keys of output_json to keep; empty keeps all. type always stays.
+   *
    * @generated from field: repeated string include_fields = 5;
    */
   includeFields: string[];
 
   /**
+   * Top-level keys of output_json to remove, after include_fields.
+   *
    * @generated from field: repeated string exclude_fields = 6;
    */
   excludeFields: string[];
 
   /**
+   * Bytes of one chunk of ExecuteToolStream, 1 to 4194304. Default 1048576.
+   *
    * @generated from field: optional uint32 stream_chunk_size = 7;
    */
   streamChunkSize?: number | undefined;
@@ -535,26 +709,36 @@ export const ExecutionOptionsSchema: GenMessage<ExecutionOptions> = /*@__PURE__*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 12);
 
 /**
+ * Limits of output.
+ *
  * @generated from message xai.grok.tools.v1.TruncationConfig
  */
 export type TruncationConfig = Message<"xai.grok.tools.v1.TruncationConfig"> & {
   /**
+   * For every tool without its own, 1 to 16777216. Absent: each tool's own.
+   *
    * @generated from field: optional uint32 default_max_output_bytes = 1;
    */
   defaultMaxOutputBytes?: number | undefined;
 
   /**
+   * By canonical name or Namespace:tool.
+   *
    * @generated from field: map<string, uint32> per_tool_max_output_bytes = 2;
    */
   perToolMaxOutputBytes: { [key: string]: number };
 
   /**
+   * Ignored.
+   *
    * @generated from field: optional uint32 max_chars_per_line = 3 [deprecated = true];
    * @deprecated
    */
   maxCharsPerLine?: number | undefined;
 
   /**
+   * Lines one read gives at most, 1 to 1000000. Default 1000.
+   *
    * @generated from field: optional uint32 max_lines_read = 4;
    */
   maxLinesRead?: number | undefined;
@@ -568,25 +752,35 @@ export const TruncationConfigSchema: GenMessage<TruncationConfig> = /*@__PURE__*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 13);
 
 /**
+ * How a call ended.
+ *
  * @generated from message xai.grok.tools.v1.ExecuteToolResponse
  */
 export type ExecuteToolResponse = Message<"xai.grok.tools.v1.ExecuteToolResponse"> & {
   /**
+   * As in the request, or made by the server.
+   *
    * @generated from field: string call_id = 1;
    */
   callId: string;
 
   /**
+   * Exactly one of both.
+   *
    * @generated from oneof xai.grok.tools.v1.ExecuteToolResponse.result
    */
   result: {
     /**
+     * The tool did its work; that a command ended with an exit code other than 0 is a success of the tool.
+     *
      * @generated from field: xai.grok.tools.v1.ToolSuccess success = 2;
      */
     value: ToolSuccess;
     case: "success";
   } | {
     /**
+     * The tool could not do its work.
+     *
      * @generated from field: xai.grok.tools.v1.ToolError error = 3;
      */
     value: ToolError;
@@ -594,6 +788,8 @@ export type ExecuteToolResponse = Message<"xai.grok.tools.v1.ExecuteToolResponse
   } | { case: undefined; value?: undefined };
 
   /**
+   * Always set.
+   *
    * @generated from field: xai.grok.tools.v1.ExecutionMetadata metadata = 4;
    */
   metadata?: ExecutionMetadata | undefined;
@@ -607,15 +803,21 @@ export const ExecuteToolResponseSchema: GenMessage<ExecuteToolResponse> = /*@__P
   messageDesc(file_xai_grok_tools_v1_grok_tools, 14);
 
 /**
+ * A result.
+ *
  * @generated from message xai.grok.tools.v1.ToolSuccess
  */
 export type ToolSuccess = Message<"xai.grok.tools.v1.ToolSuccess"> & {
   /**
+   * JSON object for programs; its key type names the kind of output.
+   *
    * @generated from field: string output_json = 2;
    */
   outputJson: string;
 
   /**
+   * Text for a model.
+   *
    * @generated from field: string prompt_text = 3;
    */
   promptText: string;
@@ -629,40 +831,56 @@ export const ToolSuccessSchema: GenMessage<ToolSuccess> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 15);
 
 /**
+ * Why a tool could not do its work.
+ *
  * @generated from message xai.grok.tools.v1.ToolError
  */
 export type ToolError = Message<"xai.grok.tools.v1.ToolError"> & {
   /**
+   * Kind of failure.
+   *
    * @generated from field: xai.grok.tools.v1.ErrorCode code = 1;
    */
   code: ErrorCode;
 
   /**
+   * Text for a model.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
+   * JSON object; kind says what happened, output holds the complete output of a failure the tool itself reports.
+   *
    * @generated from field: optional string details_json = 3;
    */
   detailsJson?: string | undefined;
 
   /**
+   * Whether the same call may succeed later.
+   *
    * @generated from field: bool retryable = 4;
    */
   retryable: boolean;
 
   /**
+   * What to do next.
+   *
    * @generated from field: optional string suggestion = 5;
    */
   suggestion?: string | undefined;
 
   /**
+   * File concerned, absolute.
+   *
    * @generated from field: optional string file_path = 6;
    */
   filePath?: string | undefined;
 
   /**
+   * Line concerned, from 1.
+   *
    * @generated from field: optional int32 line_number = 7;
    */
   lineNumber?: number | undefined;
@@ -676,30 +894,42 @@ export const ToolErrorSchema: GenMessage<ToolError> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 16);
 
 /**
+ * Figures of one call.
+ *
  * @generated from message xai.grok.tools.v1.ExecutionMetadata
  */
 export type ExecutionMetadata = Message<"xai.grok.tools.v1.ExecutionMetadata"> & {
   /**
+   * Milliseconds from dispatch to result.
+   *
    * @generated from field: uint64 duration_ms = 1;
    */
   durationMs: bigint;
 
   /**
+   * Tokens of the text for the model, about one per four bytes.
+   *
    * @generated from field: int32 estimated_tokens = 2;
    */
   estimatedTokens: number;
 
   /**
+   * Whether output was cut.
+   *
    * @generated from field: bool truncated = 3;
    */
   truncated: boolean;
 
   /**
+   * Version of the server.
+   *
    * @generated from field: string tool_version = 4;
    */
   toolVersion: string;
 
   /**
+   * Behaviour version of the tool; empty for tools without versions.
+   *
    * @generated from field: string contract_version = 5;
    */
   contractVersion: string;
@@ -713,25 +943,35 @@ export const ExecutionMetadataSchema: GenMessage<ExecutionMetadata> = /*@__PURE_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 17);
 
 /**
+ * One message of a streamed result.
+ *
  * @generated from message xai.grok.tools.v1.ToolStreamChunk
  */
 export type ToolStreamChunk = Message<"xai.grok.tools.v1.ToolStreamChunk"> & {
   /**
+   * The same in every message.
+   *
    * @generated from field: string call_id = 1;
    */
   callId: string;
 
   /**
+   * Data first, the final result last.
+   *
    * @generated from oneof xai.grok.tools.v1.ToolStreamChunk.chunk
    */
   chunk: {
     /**
+     * A piece of one of the two texts.
+     *
      * @generated from field: xai.grok.tools.v1.StreamDataChunk data = 2;
      */
     value: StreamDataChunk;
     case: "data";
   } | {
     /**
+     * The end; nothing follows.
+     *
      * @generated from field: xai.grok.tools.v1.StreamFinalResult final_result = 3;
      */
     value: StreamFinalResult;
@@ -747,20 +987,28 @@ export const ToolStreamChunkSchema: GenMessage<ToolStreamChunk> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 18);
 
 /**
+ * A piece of a text in UTF-8.
+ *
  * @generated from message xai.grok.tools.v1.StreamDataChunk
  */
 export type StreamDataChunk = Message<"xai.grok.tools.v1.StreamDataChunk"> & {
   /**
+   * Which text.
+   *
    * @generated from field: xai.grok.tools.v1.StreamDataKind kind = 1;
    */
   kind: StreamDataKind;
 
   /**
+   * Never empty; join the bytes before decoding them.
+   *
    * @generated from field: bytes data = 2;
    */
   data: Uint8Array;
 
   /**
+   * Bytes of this kind before this piece.
+   *
    * @generated from field: uint64 offset = 3;
    */
   offset: bigint;
@@ -774,25 +1022,35 @@ export const StreamDataChunkSchema: GenMessage<StreamDataChunk> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 19);
 
 /**
+ * The end of a streamed result.
+ *
  * @generated from message xai.grok.tools.v1.StreamFinalResult
  */
 export type StreamFinalResult = Message<"xai.grok.tools.v1.StreamFinalResult"> & {
   /**
+   * Always set.
+   *
    * @generated from field: xai.grok.tools.v1.ExecutionMetadata metadata = 1;
    */
   metadata?: ExecutionMetadata | undefined;
 
   /**
+   * Why the tool could not do its work; pieces that came before are void then.
+   *
    * @generated from field: optional xai.grok.tools.v1.ToolError error = 2;
    */
   error?: ToolError | undefined;
 
   /**
+   * Bytes of prompt text sent.
+   *
    * @generated from field: uint64 prompt_text_size = 3;
    */
   promptTextSize: bigint;
 
   /**
+   * Bytes of output JSON sent.
+   *
    * @generated from field: uint64 output_json_size = 4;
    */
   outputJsonSize: bigint;
@@ -806,20 +1064,28 @@ export const StreamFinalResultSchema: GenMessage<StreamFinalResult> = /*@__PURE_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 20);
 
 /**
+ * Which tools to list.
+ *
  * @generated from message xai.grok.tools.v1.ListToolsRequest
  */
 export type ListToolsRequest = Message<"xai.grok.tools.v1.ListToolsRequest"> & {
   /**
+   * Only tools of this category.
+   *
    * @generated from field: optional xai.grok.tools.v1.ToolCategory category = 1;
    */
   category?: ToolCategory | undefined;
 
   /**
+   * Disabled ones too.
+   *
    * @generated from field: bool include_disabled = 2;
    */
   includeDisabled: boolean;
 
   /**
+   * With their schemas; otherwise those fields are empty.
+   *
    * @generated from field: bool include_schemas = 3;
    */
   includeSchemas: boolean;
@@ -833,20 +1099,28 @@ export const ListToolsRequestSchema: GenMessage<ListToolsRequest> = /*@__PURE__*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 21);
 
 /**
+ * Tools.
+ *
  * @generated from message xai.grok.tools.v1.ListToolsResponse
  */
 export type ListToolsResponse = Message<"xai.grok.tools.v1.ListToolsResponse"> & {
   /**
+   * In order of registration, after finalize in order of configuration.
+   *
    * @generated from field: repeated xai.grok.tools.v1.ToolInfo tools = 1;
    */
   tools: ToolInfo[];
 
   /**
+   * Tools of the category, disabled ones included.
+   *
    * @generated from field: int32 total_count = 2;
    */
   totalCount: number;
 
   /**
+   * Enabled ones of those.
+   *
    * @generated from field: int32 enabled_count = 3;
    */
   enabledCount: number;
@@ -860,10 +1134,14 @@ export const ListToolsResponseSchema: GenMessage<ListToolsResponse> = /*@__PURE_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 22);
 
 /**
+ * Names one tool.
+ *
  * @generated from message xai.grok.tools.v1.GetToolInfoRequest
  */
 export type GetToolInfoRequest = Message<"xai.grok.tools.v1.GetToolInfoRequest"> & {
   /**
+   * Name for clients after finalize; before it Namespace:tool, or the plain name when only one namespace has it.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
@@ -877,95 +1155,133 @@ export const GetToolInfoRequestSchema: GenMessage<GetToolInfoRequest> = /*@__PUR
   messageDesc(file_xai_grok_tools_v1_grok_tools, 23);
 
 /**
+ * Everything about one tool.
+ *
  * @generated from message xai.grok.tools.v1.ToolInfo
  */
 export type ToolInfo = Message<"xai.grok.tools.v1.ToolInfo"> & {
   /**
+   * Name for clients; before finalize the plain name.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Label for people.
+   *
    * @generated from field: string display_name = 2;
    */
   displayName: string;
 
   /**
+   * Text for a model.
+   *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
+   * Its first sentence.
+   *
    * @generated from field: optional string short_description = 4;
    */
   shortDescription?: string | undefined;
 
   /**
+   * Rough kind.
+   *
    * @generated from field: xai.grok.tools.v1.ToolCategory category = 5;
    */
   category: ToolCategory;
 
   /**
+   * JSON Schema (draft 07) of the input; empty when schemas were not asked for.
+   *
    * @generated from field: string input_schema_json = 6;
    */
   inputSchemaJson: string;
 
   /**
+   * Whether it can be called.
+   *
    * @generated from field: bool enabled = 7;
    */
   enabled: boolean;
 
   /**
+   * What it can do.
+   *
    * @generated from field: xai.grok.tools.v1.ToolCapabilities capabilities = 8;
    */
   capabilities?: ToolCapabilities | undefined;
 
   /**
+   * Version of the server.
+   *
    * @generated from field: string version = 9;
    */
   version: string;
 
   /**
+   * Where it comes from.
+   *
    * @generated from field: xai.grok.tools.v1.ToolSource source = 10;
    */
   source: ToolSource;
 
   /**
+   * JSON Schema of params_json; absent for tools without options.
+   *
    * @generated from field: optional string options_schema_json = 12;
    */
   optionsSchemaJson?: string | undefined;
 
   /**
+   * Options before any change.
+   *
    * @generated from field: optional string default_options_json = 13;
    */
   defaultOptionsJson?: string | undefined;
 
   /**
+   * Options in force.
+   *
    * @generated from field: optional string current_options_json = 14;
    */
   currentOptionsJson?: string | undefined;
 
   /**
+   * Forms of result.
+   *
    * @generated from field: repeated xai.grok.tools.v1.OutputFormatSpec output_formats = 15;
    */
   outputFormats: OutputFormatSpec[];
 
   /**
+   * Top-level keys of output_json.
+   *
    * @generated from field: repeated xai.grok.tools.v1.OutputFieldSpec output_fields = 16;
    */
   outputFields: OutputFieldSpec[];
 
   /**
+   * JSON Schema of output_json; empty when schemas were not asked for.
+   *
    * @generated from field: string output_schema_json = 17;
    */
   outputSchemaJson: string;
 
   /**
+   * Behaviour version; empty for tools without versions and before finalize.
+   *
    * @generated from field: string contract_version = 18;
    */
   contractVersion: string;
 
   /**
+   * Namespace of its id.
+   *
    * @generated from field: string namespace = 19;
    */
   namespace: string;
@@ -979,20 +1295,28 @@ export const ToolInfoSchema: GenMessage<ToolInfo> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 24);
 
 /**
+ * One form of result.
+ *
  * @generated from message xai.grok.tools.v1.OutputFormatSpec
  */
 export type OutputFormatSpec = Message<"xai.grok.tools.v1.OutputFormatSpec"> & {
   /**
+   * The form.
+   *
    * @generated from field: xai.grok.tools.v1.OutputFormat format = 1;
    */
   format: OutputFormat;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
+   * Top-level keys it has.
+   *
    * @generated from field: repeated string default_fields = 3;
    */
   defaultFields: string[];
@@ -1006,35 +1330,49 @@ export const OutputFormatSpecSchema: GenMessage<OutputFormatSpec> = /*@__PURE__*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 25);
 
 /**
+ * One top-level key of output_json.
+ *
  * @generated from message xai.grok.tools.v1.OutputFieldSpec
  */
 export type OutputFieldSpec = Message<"xai.grok.tools.v1.OutputFieldSpec"> & {
   /**
+   * The key.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
+   * string, number, boolean, array or object.
+   *
    * @generated from field: string json_type = 3;
    */
   jsonType: string;
 
   /**
+   * An example as JSON.
+   *
    * @generated from field: optional string example_json = 4;
    */
   exampleJson?: string | undefined;
 
   /**
+   * Forms that have it.
+   *
    * @generated from field: repeated xai.grok.tools.v1.OutputFormat included_in = 5;
    */
   includedIn: OutputFormat[];
 
   /**
+   * Whether it can be large.
+   *
    * @generated from field: bool potentially_large = 6;
    */
   potentiallyLarge: boolean;
@@ -1048,40 +1386,56 @@ export const OutputFieldSpecSchema: GenMessage<OutputFieldSpec> = /*@__PURE__*/
   messageDesc(file_xai_grok_tools_v1_grok_tools, 26);
 
 /**
+ * What a tool can do.
+ *
  * @generated from message xai.grok.tools.v1.ToolCapabilities
  */
 export type ToolCapabilities = Message<"xai.grok.tools.v1.ToolCapabilities"> & {
   /**
+   * It can go on in the background.
+   *
    * @generated from field: bool supports_background = 1;
    */
   supportsBackground: boolean;
 
   /**
+   * It tells of its output while it runs. ExecuteToolStream works for every tool.
+   *
    * @generated from field: bool supports_streaming = 2;
    */
   supportsStreaming: boolean;
 
   /**
+   * It changes something.
+   *
    * @generated from field: bool has_side_effects = 4;
    */
   hasSideEffects: boolean;
 
   /**
+   * It may take long and stops when cancelled.
+   *
    * @generated from field: bool supports_cancellation = 5;
    */
   supportsCancellation: boolean;
 
   /**
+   * Its input has a time limit of its own.
+   *
    * @generated from field: bool supports_timeout = 6;
    */
   supportsTimeout: boolean;
 
   /**
+   * It changes nothing.
+   *
    * @generated from field: optional bool is_read_only = 7;
    */
   isReadOnly?: boolean | undefined;
 
   /**
+   * Further tokens, for example kind:read.
+   *
    * @generated from field: repeated string custom_capabilities = 10;
    */
   customCapabilities: string[];
@@ -1095,10 +1449,14 @@ export const ToolCapabilitiesSchema: GenMessage<ToolCapabilities> = /*@__PURE__*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 27);
 
 /**
+ * Names the tool.
+ *
  * @generated from message xai.grok.tools.v1.EnableToolRequest
  */
 export type EnableToolRequest = Message<"xai.grok.tools.v1.EnableToolRequest"> & {
   /**
+   * As in GetToolInfo.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
@@ -1112,15 +1470,21 @@ export const EnableToolRequestSchema: GenMessage<EnableToolRequest> = /*@__PURE_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 28);
 
 /**
+ * What was done.
+ *
  * @generated from message xai.grok.tools.v1.EnableToolResponse
  */
 export type EnableToolResponse = Message<"xai.grok.tools.v1.EnableToolResponse"> & {
   /**
+   * False when the tool's dependency is not configured.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Whether anything changed.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
@@ -1134,10 +1498,14 @@ export const EnableToolResponseSchema: GenMessage<EnableToolResponse> = /*@__PUR
   messageDesc(file_xai_grok_tools_v1_grok_tools, 29);
 
 /**
+ * Names the tool.
+ *
  * @generated from message xai.grok.tools.v1.DisableToolRequest
  */
 export type DisableToolRequest = Message<"xai.grok.tools.v1.DisableToolRequest"> & {
   /**
+   * As in GetToolInfo.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
@@ -1151,15 +1519,21 @@ export const DisableToolRequestSchema: GenMessage<DisableToolRequest> = /*@__PUR
   messageDesc(file_xai_grok_tools_v1_grok_tools, 30);
 
 /**
+ * What was done.
+ *
  * @generated from message xai.grok.tools.v1.DisableToolResponse
  */
 export type DisableToolResponse = Message<"xai.grok.tools.v1.DisableToolResponse"> & {
   /**
+   * True.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Whether anything changed.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
@@ -1173,20 +1547,28 @@ export const DisableToolResponseSchema: GenMessage<DisableToolResponse> = /*@__P
   messageDesc(file_xai_grok_tools_v1_grok_tools, 31);
 
 /**
+ * New options of a tool.
+ *
  * @generated from message xai.grok.tools.v1.SetToolOptionsRequest
  */
 export type SetToolOptionsRequest = Message<"xai.grok.tools.v1.SetToolOptionsRequest"> & {
   /**
+   * As in GetToolInfo.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
 
   /**
+   * JSON object, checked like params_json.
+   *
    * @generated from field: string options_json = 2;
    */
   optionsJson: string;
 
   /**
+   * True: instead of what was configured; false: laid over it.
+   *
    * @generated from field: bool replace = 3;
    */
   replace: boolean;
@@ -1200,20 +1582,28 @@ export const SetToolOptionsRequestSchema: GenMessage<SetToolOptionsRequest> = /*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 32);
 
 /**
+ * What was done.
+ *
  * @generated from message xai.grok.tools.v1.SetToolOptionsResponse
  */
 export type SetToolOptionsResponse = Message<"xai.grok.tools.v1.SetToolOptionsResponse"> & {
   /**
+   * True.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
+   * Options in force.
+   *
    * @generated from field: string effective_options_json = 3;
    */
   effectiveOptionsJson: string;
@@ -1227,15 +1617,21 @@ export const SetToolOptionsResponseSchema: GenMessage<SetToolOptionsResponse> = 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 33);
 
 /**
+ * Names the tool.
+ *
  * @generated from message xai.grok.tools.v1.GetToolOptionsRequest
  */
 export type GetToolOptionsRequest = Message<"xai.grok.tools.v1.GetToolOptionsRequest"> & {
   /**
+   * As in GetToolInfo.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
 
   /**
+   * Whether to add the schema.
+   *
    * @generated from field: bool include_schema = 2;
    */
   includeSchema: boolean;
@@ -1249,30 +1645,42 @@ export const GetToolOptionsRequestSchema: GenMessage<GetToolOptionsRequest> = /*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 34);
 
 /**
+ * Options of a tool, always JSON objects.
+ *
  * @generated from message xai.grok.tools.v1.GetToolOptionsResponse
  */
 export type GetToolOptionsResponse = Message<"xai.grok.tools.v1.GetToolOptionsResponse"> & {
   /**
+   * As in the request.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
 
   /**
+   * In force.
+   *
    * @generated from field: string effective_options_json = 2;
    */
   effectiveOptionsJson: string;
 
   /**
+   * Before any change.
+   *
    * @generated from field: string default_options_json = 3;
    */
   defaultOptionsJson: string;
 
   /**
+   * What was changed.
+   *
    * @generated from field: string configured_options_json = 4;
    */
   configuredOptionsJson: string;
 
   /**
+   * JSON Schema, when asked for.
+   *
    * @generated from field: optional string options_schema_json = 5;
    */
   optionsSchemaJson?: string | undefined;
@@ -1286,15 +1694,21 @@ export const GetToolOptionsResponseSchema: GenMessage<GetToolOptionsResponse> = 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 35);
 
 /**
+ * Options to take back.
+ *
  * @generated from message xai.grok.tools.v1.ResetToolOptionsRequest
  */
 export type ResetToolOptionsRequest = Message<"xai.grok.tools.v1.ResetToolOptionsRequest"> & {
   /**
+   * As in GetToolInfo.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
 
   /**
+   * Keys; empty means all. Unknown ones are INVALID_ARGUMENT.
+   *
    * @generated from field: repeated string keys_to_reset = 2;
    */
   keysToReset: string[];
@@ -1308,20 +1722,28 @@ export const ResetToolOptionsRequestSchema: GenMessage<ResetToolOptionsRequest> 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 36);
 
 /**
+ * What was done.
+ *
  * @generated from message xai.grok.tools.v1.ResetToolOptionsResponse
  */
 export type ResetToolOptionsResponse = Message<"xai.grok.tools.v1.ResetToolOptionsResponse"> & {
   /**
+   * True.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
+   * Options in force.
+   *
    * @generated from field: string effective_options_json = 3;
    */
   effectiveOptionsJson: string;
@@ -1335,20 +1757,28 @@ export const ResetToolOptionsResponseSchema: GenMessage<ResetToolOptionsResponse
   messageDesc(file_xai_grok_tools_v1_grok_tools, 37);
 
 /**
+ * Names for the model.
+ *
  * @generated from message xai.grok.tools.v1.SetToolOverrideRequest
  */
 export type SetToolOverrideRequest = Message<"xai.grok.tools.v1.SetToolOverrideRequest"> & {
   /**
+   * Plain name or Namespace:tool.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
 
   /**
+   * As name_override; empty takes it back.
+   *
    * @generated from field: string tool_name_for_model = 2;
    */
   toolNameForModel: string;
 
   /**
+   * As params_name_overrides; empty takes them back.
+   *
    * @generated from field: map<string, string> param_name_overrides_for_model = 3;
    */
   paramNameOverridesForModel: { [key: string]: string };
@@ -1362,15 +1792,21 @@ export const SetToolOverrideRequestSchema: GenMessage<SetToolOverrideRequest> = 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 38);
 
 /**
+ * What was done.
+ *
  * @generated from message xai.grok.tools.v1.SetToolOverrideResponse
  */
 export type SetToolOverrideResponse = Message<"xai.grok.tools.v1.SetToolOverrideResponse"> & {
   /**
+   * True.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
@@ -1384,10 +1820,14 @@ export const SetToolOverrideResponseSchema: GenMessage<SetToolOverrideResponse> 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 39);
 
 /**
+ * Names the tool.
+ *
  * @generated from message xai.grok.tools.v1.ClearToolOverrideRequest
  */
 export type ClearToolOverrideRequest = Message<"xai.grok.tools.v1.ClearToolOverrideRequest"> & {
   /**
+   * Plain name or Namespace:tool.
+   *
    * @generated from field: string tool_name = 1;
    */
   toolName: string;
@@ -1401,15 +1841,21 @@ export const ClearToolOverrideRequestSchema: GenMessage<ClearToolOverrideRequest
   messageDesc(file_xai_grok_tools_v1_grok_tools, 40);
 
 /**
+ * What was done.
+ *
  * @generated from message xai.grok.tools.v1.ClearToolOverrideResponse
  */
 export type ClearToolOverrideResponse = Message<"xai.grok.tools.v1.ClearToolOverrideResponse"> & {
   /**
+   * True.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
@@ -1423,10 +1869,14 @@ export const ClearToolOverrideResponseSchema: GenMessage<ClearToolOverrideRespon
   messageDesc(file_xai_grok_tools_v1_grok_tools, 41);
 
 /**
+ * The wanted state.
+ *
  * @generated from message xai.grok.tools.v1.SetSystemRemindersRequest
  */
 export type SetSystemRemindersRequest = Message<"xai.grok.tools.v1.SetSystemRemindersRequest"> & {
   /**
+   * On or off.
+   *
    * @generated from field: bool enabled = 1;
    */
   enabled: boolean;
@@ -1440,20 +1890,28 @@ export const SetSystemRemindersRequestSchema: GenMessage<SetSystemRemindersReque
   messageDesc(file_xai_grok_tools_v1_grok_tools, 42);
 
 /**
+ * What was done.
+ *
  * @generated from message xai.grok.tools.v1.SetSystemRemindersResponse
  */
 export type SetSystemRemindersResponse = Message<"xai.grok.tools.v1.SetSystemRemindersResponse"> & {
   /**
+   * False when a configured tool forces reminders off.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
+   * State in force.
+   *
    * @generated from field: bool enabled = 3;
    */
   enabled: boolean;
@@ -1467,6 +1925,8 @@ export const SetSystemRemindersResponseSchema: GenMessage<SetSystemRemindersResp
   messageDesc(file_xai_grok_tools_v1_grok_tools, 43);
 
 /**
+ * Has no fields.
+ *
  * @generated from message xai.grok.tools.v1.GetSystemRemindersRequest
  */
 export type GetSystemRemindersRequest = Message<"xai.grok.tools.v1.GetSystemRemindersRequest"> & {
@@ -1480,10 +1940,14 @@ export const GetSystemRemindersRequestSchema: GenMessage<GetSystemRemindersReque
   messageDesc(file_xai_grok_tools_v1_grok_tools, 44);
 
 /**
+ * State of reminders.
+ *
  * @generated from message xai.grok.tools.v1.GetSystemRemindersResponse
  */
 export type GetSystemRemindersResponse = Message<"xai.grok.tools.v1.GetSystemRemindersResponse"> & {
   /**
+   * On or off.
+   *
    * @generated from field: bool enabled = 1;
    */
   enabled: boolean;
@@ -1497,10 +1961,14 @@ export const GetSystemRemindersResponseSchema: GenMessage<GetSystemRemindersResp
   messageDesc(file_xai_grok_tools_v1_grok_tools, 45);
 
 /**
+ * New limits.
+ *
  * @generated from message xai.grok.tools.v1.SetTruncationConfigRequest
  */
 export type SetTruncationConfigRequest = Message<"xai.grok.tools.v1.SetTruncationConfigRequest"> & {
   /**
+   * Required.
+   *
    * @generated from field: xai.grok.tools.v1.TruncationConfig config = 1;
    */
   config?: TruncationConfig | undefined;
@@ -1514,6 +1982,8 @@ export const SetTruncationConfigRequestSchema: GenMessage<SetTruncationConfigReq
   messageDesc(file_xai_grok_tools_v1_grok_tools, 46);
 
 /**
+ * The limits are in force.
+ *
  * @generated from message xai.grok.tools.v1.SetTruncationConfigResponse
  */
 export type SetTruncationConfigResponse = Message<"xai.grok.tools.v1.SetTruncationConfigResponse"> & {
@@ -1527,6 +1997,8 @@ export const SetTruncationConfigResponseSchema: GenMessage<SetTruncationConfigRe
   messageDesc(file_xai_grok_tools_v1_grok_tools, 47);
 
 /**
+ * Has no fields.
+ *
  * @generated from message xai.grok.tools.v1.GetTruncationConfigRequest
  */
 export type GetTruncationConfigRequest = Message<"xai.grok.tools.v1.GetTruncationConfigRequest"> & {
@@ -1540,10 +2012,14 @@ export const GetTruncationConfigRequestSchema: GenMessage<GetTruncationConfigReq
   messageDesc(file_xai_grok_tools_v1_grok_tools, 48);
 
 /**
+ * Limits in force.
+ *
  * @generated from message xai.grok.tools.v1.GetTruncationConfigResponse
  */
 export type GetTruncationConfigResponse = Message<"xai.grok.tools.v1.GetTruncationConfigResponse"> & {
   /**
+   * With defaults filled in.
+   *
    * @generated from field: xai.grok.tools.v1.TruncationConfig config = 1;
    */
   config?: TruncationConfig | undefined;
@@ -1557,10 +2033,14 @@ export const GetTruncationConfigResponseSchema: GenMessage<GetTruncationConfigRe
   messageDesc(file_xai_grok_tools_v1_grok_tools, 49);
 
 /**
+ * Which prompt.
+ *
  * @generated from message xai.grok.tools.v1.GetSystemPromptRequest
  */
 export type GetSystemPromptRequest = Message<"xai.grok.tools.v1.GetSystemPromptRequest"> & {
   /**
+   * full (also when empty) or compact.
+   *
    * @generated from field: string variant = 1;
    */
   variant: string;
@@ -1574,15 +2054,21 @@ export const GetSystemPromptRequestSchema: GenMessage<GetSystemPromptRequest> = 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 50);
 
 /**
+ * The prompt.
+ *
  * @generated from message xai.grok.tools.v1.GetSystemPromptResponse
  */
 export type GetSystemPromptResponse = Message<"xai.grok.tools.v1.GetSystemPromptResponse"> & {
   /**
+   * Empty without an agent.
+   *
    * @generated from field: string system_prompt = 1;
    */
   systemPrompt: string;
 
   /**
+   * extend or full; empty without an agent.
+   *
    * @generated from field: string prompt_mode = 2;
    */
   promptMode: string;
@@ -1596,6 +2082,8 @@ export const GetSystemPromptResponseSchema: GenMessage<GetSystemPromptResponse> 
   messageDesc(file_xai_grok_tools_v1_grok_tools, 51);
 
 /**
+ * Has no fields.
+ *
  * @generated from message xai.grok.tools.v1.GetAgentInfoRequest
  */
 export type GetAgentInfoRequest = Message<"xai.grok.tools.v1.GetAgentInfoRequest"> & {
@@ -1609,45 +2097,63 @@ export const GetAgentInfoRequestSchema: GenMessage<GetAgentInfoRequest> = /*@__P
   messageDesc(file_xai_grok_tools_v1_grok_tools, 52);
 
 /**
+ * The configured agent; empty without one.
+ *
  * @generated from message xai.grok.tools.v1.GetAgentInfoResponse
  */
 export type GetAgentInfoResponse = Message<"xai.grok.tools.v1.GetAgentInfoResponse"> & {
   /**
+   * Its name.
+   *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
+   * Text for people.
+   *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
+   * Tools it wants.
+   *
    * @generated from field: repeated string tools = 3;
    */
   tools: string[];
 
   /**
+   * Tools it must not have.
+   *
    * @generated from field: repeated string disallowed_tools = 4;
    */
   disallowedTools: string[];
 
   /**
+   * How it asks for permission.
+   *
    * @generated from field: string permission_mode = 5;
    */
   permissionMode: string;
 
   /**
+   * Form of its answers.
+   *
    * @generated from field: string output_format = 6;
    */
   outputFormat: string;
 
   /**
+   * Tool it must call before it ends.
+   *
    * @generated from field: xai.grok.tools.v1.AgentCompletionRequirement completion_requirement = 7;
    */
   completionRequirement?: AgentCompletionRequirement | undefined;
 
   /**
+   * Settings by tool.
+   *
    * @generated from field: map<string, xai.grok.tools.v1.AgentToolExecConfig> tool_config = 8;
    */
   toolConfig: { [key: string]: AgentToolExecConfig };
@@ -1661,15 +2167,21 @@ export const GetAgentInfoResponseSchema: GenMessage<GetAgentInfoResponse> = /*@_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 53);
 
 /**
+ * A tool that must be called.
+ *
  * @generated from message xai.grok.tools.v1.AgentCompletionRequirement
  */
 export type AgentCompletionRequirement = Message<"xai.grok.tools.v1.AgentCompletionRequirement"> & {
   /**
+   * Plain name.
+   *
    * @generated from field: string tool = 1;
    */
   tool: string;
 
   /**
+   * What the agent is told when it was not.
+   *
    * @generated from field: string reminder = 2;
    */
   reminder: string;
@@ -1683,10 +2195,14 @@ export const AgentCompletionRequirementSchema: GenMessage<AgentCompletionRequire
   messageDesc(file_xai_grok_tools_v1_grok_tools, 54);
 
 /**
+ * Settings of one tool.
+ *
  * @generated from message xai.grok.tools.v1.AgentToolExecConfig
  */
 export type AgentToolExecConfig = Message<"xai.grok.tools.v1.AgentToolExecConfig"> & {
   /**
+   * How failed calls are repeated.
+   *
    * @generated from field: xai.grok.tools.v1.AgentToolRetryConfig retry = 1;
    */
   retry?: AgentToolRetryConfig | undefined;
@@ -1700,20 +2216,28 @@ export const AgentToolExecConfigSchema: GenMessage<AgentToolExecConfig> = /*@__P
   messageDesc(file_xai_grok_tools_v1_grok_tools, 55);
 
 /**
+ * Repetition with growing pauses.
+ *
  * @generated from message xai.grok.tools.v1.AgentToolRetryConfig
  */
 export type AgentToolRetryConfig = Message<"xai.grok.tools.v1.AgentToolRetryConfig"> & {
   /**
+   * Repetitions at most.
+   *
    * @generated from field: uint32 max_retries = 1;
    */
   maxRetries: number;
 
   /**
+   * Milliseconds before the first.
+   *
    * @generated from field: uint64 base_delay_ms = 2;
    */
   baseDelayMs: bigint;
 
   /**
+   * Milliseconds between two at most.
+   *
    * @generated from field: uint64 max_delay_ms = 3;
    */
   maxDelayMs: bigint;
@@ -1727,6 +2251,8 @@ export const AgentToolRetryConfigSchema: GenMessage<AgentToolRetryConfig> = /*@_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 56);
 
 /**
+ * Has no fields.
+ *
  * @generated from message xai.grok.tools.v1.GetCompletionStateRequest
  */
 export type GetCompletionStateRequest = Message<"xai.grok.tools.v1.GetCompletionStateRequest"> & {
@@ -1740,20 +2266,28 @@ export const GetCompletionStateRequestSchema: GenMessage<GetCompletionStateReque
   messageDesc(file_xai_grok_tools_v1_grok_tools, 57);
 
 /**
+ * State of the requirement.
+ *
  * @generated from message xai.grok.tools.v1.GetCompletionStateResponse
  */
 export type GetCompletionStateResponse = Message<"xai.grok.tools.v1.GetCompletionStateResponse"> & {
   /**
+   * Whether there is one.
+   *
    * @generated from field: bool has_requirement = 1;
    */
   hasRequirement: boolean;
 
   /**
+   * Plain name.
+   *
    * @generated from field: string required_tool = 2;
    */
   requiredTool: string;
 
   /**
+   * Whether it was called with success since the last reset.
+   *
    * @generated from field: bool completed = 3;
    */
   completed: boolean;
@@ -1767,6 +2301,8 @@ export const GetCompletionStateResponseSchema: GenMessage<GetCompletionStateResp
   messageDesc(file_xai_grok_tools_v1_grok_tools, 58);
 
 /**
+ * Has no fields.
+ *
  * @generated from message xai.grok.tools.v1.ResetCompletionStateRequest
  */
 export type ResetCompletionStateRequest = Message<"xai.grok.tools.v1.ResetCompletionStateRequest"> & {
@@ -1780,6 +2316,8 @@ export const ResetCompletionStateRequestSchema: GenMessage<ResetCompletionStateR
   messageDesc(file_xai_grok_tools_v1_grok_tools, 59);
 
 /**
+ * The requirement starts anew.
+ *
  * @generated from message xai.grok.tools.v1.ResetCompletionStateResponse
  */
 export type ResetCompletionStateResponse = Message<"xai.grok.tools.v1.ResetCompletionStateResponse"> & {
@@ -1793,6 +2331,8 @@ export const ResetCompletionStateResponseSchema: GenMessage<ResetCompletionState
   messageDesc(file_xai_grok_tools_v1_grok_tools, 60);
 
 /**
+ * Has no fields.
+ *
  * @generated from message xai.grok.tools.v1.FinalizeAgentRequest
  */
 export type FinalizeAgentRequest = Message<"xai.grok.tools.v1.FinalizeAgentRequest"> & {
@@ -1806,15 +2346,21 @@ export const FinalizeAgentRequestSchema: GenMessage<FinalizeAgentRequest> = /*@_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 61);
 
 /**
+ * The rendered agent.
+ *
  * @generated from message xai.grok.tools.v1.FinalizeAgentResponse
  */
 export type FinalizeAgentResponse = Message<"xai.grok.tools.v1.FinalizeAgentResponse"> & {
   /**
+   * False without an agent.
+   *
    * @generated from field: bool success = 1;
    */
   success: boolean;
 
   /**
+   * The prompt.
+   *
    * @generated from field: string system_prompt = 2;
    */
   systemPrompt: string;
@@ -1828,6 +2374,8 @@ export const FinalizeAgentResponseSchema: GenMessage<FinalizeAgentResponse> = /*
   messageDesc(file_xai_grok_tools_v1_grok_tools, 62);
 
 /**
+ * Has no fields.
+ *
  * @generated from message xai.grok.tools.v1.GetToolStateRequest
  */
 export type GetToolStateRequest = Message<"xai.grok.tools.v1.GetToolStateRequest"> & {
@@ -1841,10 +2389,14 @@ export const GetToolStateRequestSchema: GenMessage<GetToolStateRequest> = /*@__P
   messageDesc(file_xai_grok_tools_v1_grok_tools, 63);
 
 /**
+ * State of a session's tools.
+ *
  * @generated from message xai.grok.tools.v1.GetToolStateResponse
  */
 export type GetToolStateResponse = Message<"xai.grok.tools.v1.GetToolStateResponse"> & {
   /**
+   * JSON object {"params": {…}, "state": {…}}.
+   *
    * @generated from field: string state_json = 1;
    */
   stateJson: string;
@@ -1858,26 +2410,36 @@ export const GetToolStateResponseSchema: GenMessage<GetToolStateResponse> = /*@_
   messageDesc(file_xai_grok_tools_v1_grok_tools, 64);
 
 /**
+ * Form of a result.
+ *
  * @generated from enum xai.grok.tools.v1.OutputFormat
  */
 export const OutputFormat = {
   /**
+   * Same as default.
+   *
    * @generated from enum value: OUTPUT_FORMAT_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * As the tool makes it.
+   *
    * @generated from enum value: OUTPUT_FORMAT_DEFAULT = 1;
    */
   DEFAULT: 1,
 
   /**
+   * Shorter texts where a tool has them, no byte buffers.
+   *
    * @generated from enum value: OUTPUT_FORMAT_CONCISE = 2;
    */
   CONCISE: 2,
 } as const;
 
 /**
+ * Form of a result.
+ *
  * @generated from enum xai.grok.tools.v1.OutputFormat
  */
 export type OutputFormat = (typeof OutputFormat)[keyof typeof OutputFormat] | UnknownEnum;
@@ -1889,106 +2451,148 @@ export const OutputFormatSchema: GenEnum<OutputFormat> = /*@__PURE__*/
   enumDesc(file_xai_grok_tools_v1_grok_tools, 0);
 
 /**
+ * Kinds of failure. 1xx: the call, 2xx: files, 3xx: running, 5xx: the server.
+ *
  * @generated from enum xai.grok.tools.v1.ErrorCode
  */
 export const ErrorCode = {
   /**
+   * Never sent.
+   *
    * @generated from enum value: ERROR_CODE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * The input, or what it names, cannot be used.
+   *
    * @generated from enum value: ERROR_CODE_INVALID_INPUT = 100;
    */
   INVALID_INPUT: 100,
 
   /**
+   * A required parameter is absent.
+   *
    * @generated from enum value: ERROR_CODE_MISSING_REQUIRED_FIELD = 101;
    */
   MISSING_REQUIRED_FIELD: 101,
 
   /**
+   * The name is empty or malformed.
+   *
    * @generated from enum value: ERROR_CODE_INVALID_TOOL_NAME = 102;
    */
   INVALID_TOOL_NAME: 102,
 
   /**
+   * The tool was disabled.
+   *
    * @generated from enum value: ERROR_CODE_TOOL_DISABLED = 103;
    */
   TOOL_DISABLED: 103,
 
   /**
+   * No configured tool has this name.
+   *
    * @generated from enum value: ERROR_CODE_TOOL_NOT_FOUND = 104;
    */
   TOOL_NOT_FOUND: 104,
 
   /**
+   * The file or folder does not exist, or is the other of both.
+   *
    * @generated from enum value: ERROR_CODE_FILE_NOT_FOUND = 200;
    */
   FILE_NOT_FOUND: 200,
 
   /**
+   * The file must be read before it is edited.
+   *
    * @generated from enum value: ERROR_CODE_FILE_NOT_READ = 201;
    */
   FILE_NOT_READ: 201,
 
   /**
+   * The file changed since it was read.
+   *
    * @generated from enum value: ERROR_CODE_FILE_EXTERNALLY_MODIFIED = 202;
    */
   FILE_EXTERNALLY_MODIFIED: 202,
 
   /**
+   * The file is there and must not be replaced.
+   *
    * @generated from enum value: ERROR_CODE_FILE_ALREADY_EXISTS = 203;
    */
   FILE_ALREADY_EXISTS: 203,
 
   /**
+   * The system or a policy refuses.
+   *
    * @generated from enum value: ERROR_CODE_PERMISSION_DENIED = 204;
    */
   PERMISSION_DENIED: 204,
 
   /**
+   * The place to edit is ambiguous.
+   *
    * @generated from enum value: ERROR_CODE_MULTIPLE_MATCHES = 205;
    */
   MULTIPLE_MATCHES: 205,
 
   /**
+   * The place to edit was not found.
+   *
    * @generated from enum value: ERROR_CODE_NO_MATCHES = 206;
    */
   NO_MATCHES: 206,
 
   /**
+   * Something failed while the tool ran.
+   *
    * @generated from enum value: ERROR_CODE_EXECUTION_FAILED = 300;
    */
   EXECUTION_FAILED: 300,
 
   /**
+   * The time was up.
+   *
    * @generated from enum value: ERROR_CODE_TIMEOUT = 301;
    */
   TIMEOUT: 301,
 
   /**
+   * The server ended the call.
+   *
    * @generated from enum value: ERROR_CODE_CANCELLED = 302;
    */
   CANCELLED: 302,
 
   /**
+   * A provider's quota is used up.
+   *
    * @generated from enum value: ERROR_CODE_RATE_LIMITED = 303;
    */
   RATE_LIMITED: 303,
 
   /**
+   * A fault of the server.
+   *
    * @generated from enum value: ERROR_CODE_INTERNAL = 500;
    */
   INTERNAL: 500,
 
   /**
+   * The tool needs something that is not configured.
+   *
    * @generated from enum value: ERROR_CODE_NOT_IMPLEMENTED = 501;
    */
   NOT_IMPLEMENTED: 501,
 } as const;
 
 /**
+ * Kinds of failure. 1xx: the call, 2xx: files, 3xx: running, 5xx: the server.
+ *
  * @generated from enum xai.grok.tools.v1.ErrorCode
  */
 export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode] | UnknownEnum;
@@ -2000,26 +2604,36 @@ export const ErrorCodeSchema: GenEnum<ErrorCode> = /*@__PURE__*/
   enumDesc(file_xai_grok_tools_v1_grok_tools, 1);
 
 /**
+ * Which text a piece belongs to.
+ *
  * @generated from enum xai.grok.tools.v1.StreamDataKind
  */
 export const StreamDataKind = {
   /**
+   * Never sent.
+   *
    * @generated from enum value: STREAM_DATA_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * Text for a model.
+   *
    * @generated from enum value: STREAM_DATA_KIND_PROMPT_TEXT = 1;
    */
   PROMPT_TEXT: 1,
 
   /**
+   * JSON for programs.
+   *
    * @generated from enum value: STREAM_DATA_KIND_OUTPUT_JSON = 2;
    */
   OUTPUT_JSON: 2,
 } as const;
 
 /**
+ * Which text a piece belongs to.
+ *
  * @generated from enum xai.grok.tools.v1.StreamDataKind
  */
 export type StreamDataKind = (typeof StreamDataKind)[keyof typeof StreamDataKind] | UnknownEnum;
@@ -2031,46 +2645,64 @@ export const StreamDataKindSchema: GenEnum<StreamDataKind> = /*@__PURE__*/
   enumDesc(file_xai_grok_tools_v1_grok_tools, 2);
 
 /**
+ * Rough kind of a tool.
+ *
  * @generated from enum xai.grok.tools.v1.ToolCategory
  */
 export const ToolCategory = {
   /**
+   * As a filter: all.
+   *
    * @generated from enum value: TOOL_CATEGORY_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * Reads and changes files.
+   *
    * @generated from enum value: TOOL_CATEGORY_FILE = 1;
    */
   FILE: 1,
 
   /**
+   * Searches.
+   *
    * @generated from enum value: TOOL_CATEGORY_SEARCH = 2;
    */
   SEARCH: 2,
 
   /**
+   * Runs commands.
+   *
    * @generated from enum value: TOOL_CATEGORY_SHELL = 3;
    */
   SHELL: 3,
 
   /**
+   * Plans, tasks, questions, schedules.
+   *
    * @generated from enum value: TOOL_CATEGORY_WORKFLOW = 4;
    */
   WORKFLOW: 4,
 
   /**
+   * Reaches other services.
+   *
    * @generated from enum value: TOOL_CATEGORY_EXTERNAL = 5;
    */
   EXTERNAL: 5,
 
   /**
+   * Anything else.
+   *
    * @generated from enum value: TOOL_CATEGORY_CUSTOM = 6;
    */
   CUSTOM: 6,
 } as const;
 
 /**
+ * Rough kind of a tool.
+ *
  * @generated from enum xai.grok.tools.v1.ToolCategory
  */
 export type ToolCategory = (typeof ToolCategory)[keyof typeof ToolCategory] | UnknownEnum;
@@ -2082,36 +2714,50 @@ export const ToolCategorySchema: GenEnum<ToolCategory> = /*@__PURE__*/
   enumDesc(file_xai_grok_tools_v1_grok_tools, 3);
 
 /**
+ * Where a tool comes from.
+ *
  * @generated from enum xai.grok.tools.v1.ToolSource
  */
 export const ToolSource = {
   /**
+   * Never sent.
+   *
    * @generated from enum value: TOOL_SOURCE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
+   * Part of the server.
+   *
    * @generated from enum value: TOOL_SOURCE_BUILTIN = 1;
    */
   BUILTIN: 1,
 
   /**
+   * An MCP server.
+   *
    * @generated from enum value: TOOL_SOURCE_MCP = 2;
    */
   MCP: 2,
 
   /**
+   * Added by the host application.
+   *
    * @generated from enum value: TOOL_SOURCE_CUSTOM = 3;
    */
   CUSTOM: 3,
 
   /**
+   * A skill.
+   *
    * @generated from enum value: TOOL_SOURCE_SKILL = 4;
    */
   SKILL: 4,
 } as const;
 
 /**
+ * Where a tool comes from.
+ *
  * @generated from enum xai.grok.tools.v1.ToolSource
  */
 export type ToolSource = (typeof ToolSource)[keyof typeof ToolSource] | UnknownEnum;
@@ -2123,10 +2769,18 @@ export const ToolSourceSchema: GenEnum<ToolSource> = /*@__PURE__*/
   enumDesc(file_xai_grok_tools_v1_grok_tools, 4);
 
 /**
+ * The tools of a coding agent: discovered, configured once, then called.
+ * A session starts open. FinalizeToolConfigRequest chooses its tools and locks them; from then on they can be
+ * called. The metadata x-trivium-session names the session; without it a call uses the default one. Failures a
+ * model can act on are values in the response; misuse of the service is a status.
+ *
  * @generated from service xai.grok.tools.v1.GrokToolsService
  */
 export const GrokToolsService: GenService<{
   /**
+   * Runs one tool and answers with its result or its error. FAILED_PRECONDITION before FinalizeToolConfigRequest.
+   * Cancelling the call stops the tool and everything it started in the foreground.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.ExecuteTool
    */
   executeTool: {
@@ -2135,6 +2789,9 @@ export const GrokToolsService: GenService<{
     output: typeof ExecuteToolResponseSchema;
   },
   /**
+   * Runs one tool to its end, then streams the result in chunks: prompt text, output JSON, then exactly one final
+   * result.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.ExecuteToolStream
    */
   executeToolStream: {
@@ -2143,6 +2800,8 @@ export const GrokToolsService: GenService<{
     output: typeof ToolStreamChunkSchema;
   },
   /**
+   * The tools that exist (before finalize) or were configured (after it).
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.ListTools
    */
   listTools: {
@@ -2151,6 +2810,9 @@ export const GrokToolsService: GenService<{
     output: typeof ListToolsResponseSchema;
   },
   /**
+   * One tool with its schemas. NOT_FOUND when there is none of that name; INVALID_ARGUMENT when several namespaces
+   * have it.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetToolInfo
    */
   getToolInfo: {
@@ -2159,6 +2821,10 @@ export const GrokToolsService: GenService<{
     output: typeof ToolInfoSchema;
   },
   /**
+   * Chooses, checks and locks the tools of the session. The odd name is the contract's. INVALID_ARGUMENT with
+   * FinalizeConfigValidationDetails in the status details when an entry is wrong; the session is unchanged then.
+   * FAILED_PRECONDITION when it was finalized before.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.FinalizeToolConfigRequest
    */
   finalizeToolConfigRequest: {
@@ -2167,6 +2833,9 @@ export const GrokToolsService: GenService<{
     output: typeof FinalizeToolServerConfigResponseSchema;
   },
   /**
+   * The state to continue with in another session. Waits for running calls, at most 30 s. FAILED_PRECONDITION
+   * before FinalizeToolConfigRequest.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetToolState
    */
   getToolState: {
@@ -2175,6 +2844,8 @@ export const GrokToolsService: GenService<{
     output: typeof GetToolStateResponseSchema;
   },
   /**
+   * Lets a tool run again after DisableTool.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.EnableTool
    * @deprecated
    */
@@ -2184,6 +2855,8 @@ export const GrokToolsService: GenService<{
     output: typeof EnableToolResponseSchema;
   },
   /**
+   * Refuses calls of a tool from now on; running ones go on.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.DisableTool
    * @deprecated
    */
@@ -2193,6 +2866,8 @@ export const GrokToolsService: GenService<{
     output: typeof DisableToolResponseSchema;
   },
   /**
+   * Changes options of a tool. Before finalize they are its defaults.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.SetToolOptions
    * @deprecated
    */
@@ -2202,6 +2877,8 @@ export const GrokToolsService: GenService<{
     output: typeof SetToolOptionsResponseSchema;
   },
   /**
+   * Options of a tool.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetToolOptions
    * @deprecated
    */
@@ -2211,6 +2888,8 @@ export const GrokToolsService: GenService<{
     output: typeof GetToolOptionsResponseSchema;
   },
   /**
+   * Takes options back to their defaults.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.ResetToolOptions
    * @deprecated
    */
@@ -2220,6 +2899,8 @@ export const GrokToolsService: GenService<{
     output: typeof ResetToolOptionsResponseSchema;
   },
   /**
+   * Names a tool and its parameters for the model. Only before finalize.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.SetToolOverride
    * @deprecated
    */
@@ -2229,6 +2910,8 @@ export const GrokToolsService: GenService<{
     output: typeof SetToolOverrideResponseSchema;
   },
   /**
+   * Takes those names back. Only before finalize.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.ClearToolOverride
    * @deprecated
    */
@@ -2238,6 +2921,8 @@ export const GrokToolsService: GenService<{
     output: typeof ClearToolOverrideResponseSchema;
   },
   /**
+   * Turns reminders in prompt texts on or off.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.SetSystemReminders
    * @deprecated
    */
@@ -2247,6 +2932,8 @@ export const GrokToolsService: GenService<{
     output: typeof SetSystemRemindersResponseSchema;
   },
   /**
+   * Whether reminders are on.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetSystemReminders
    * @deprecated
    */
@@ -2256,6 +2943,8 @@ export const GrokToolsService: GenService<{
     output: typeof GetSystemRemindersResponseSchema;
   },
   /**
+   * Replaces the limits of output.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.SetTruncationConfig
    * @deprecated
    */
@@ -2265,6 +2954,8 @@ export const GrokToolsService: GenService<{
     output: typeof SetTruncationConfigResponseSchema;
   },
   /**
+   * The limits of output in force.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetTruncationConfig
    * @deprecated
    */
@@ -2274,6 +2965,8 @@ export const GrokToolsService: GenService<{
     output: typeof GetTruncationConfigResponseSchema;
   },
   /**
+   * System prompt of the configured agent; empty without one.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetSystemPrompt
    * @deprecated
    */
@@ -2283,6 +2976,8 @@ export const GrokToolsService: GenService<{
     output: typeof GetSystemPromptResponseSchema;
   },
   /**
+   * Description of the configured agent; empty without one.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetAgentInfo
    * @deprecated
    */
@@ -2292,6 +2987,8 @@ export const GrokToolsService: GenService<{
     output: typeof GetAgentInfoResponseSchema;
   },
   /**
+   * Whether the tool the agent must call was called.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.GetCompletionState
    * @deprecated
    */
@@ -2301,6 +2998,8 @@ export const GrokToolsService: GenService<{
     output: typeof GetCompletionStateResponseSchema;
   },
   /**
+   * Starts that requirement anew.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.ResetCompletionState
    * @deprecated
    */
@@ -2310,6 +3009,8 @@ export const GrokToolsService: GenService<{
     output: typeof ResetCompletionStateResponseSchema;
   },
   /**
+   * Renders the agent's system prompt and locks the overrides.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsService.FinalizeAgent
    * @deprecated
    */
@@ -2322,10 +3023,14 @@ export const GrokToolsService: GenService<{
   serviceDesc(file_xai_grok_tools_v1_grok_tools, 0);
 
 /**
+ * Offered by the client; the tools server calls it. Calls carry the session's secret as a bearer token.
+ *
  * @generated from service xai.grok.tools.v1.GrokToolsCallbackService
  */
 export const GrokToolsCallbackService: GenService<{
   /**
+   * Tells what happens while tools run. One call at a time per session, in order.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsCallbackService.SendNotification
    */
   sendNotification: {
@@ -2334,6 +3039,8 @@ export const GrokToolsCallbackService: GenService<{
     output: typeof NotificationAckSchema;
   },
   /**
+   * Runs a subagent. The call lasts as long as the subagent; cancelling it stops the subagent.
+   *
    * @generated from rpc xai.grok.tools.v1.GrokToolsCallbackService.SpawnSubagent
    */
   spawnSubagent: {

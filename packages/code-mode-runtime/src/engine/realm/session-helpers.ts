@@ -1,0 +1,65 @@
+import type { Conversions, Helper, ServiceState } from "./realm-types.ts";
+
+/** `store`, `load`, `notify`, `yield_control`, `exit`. Part of the service realm; sent as source text. */
+export function createSessionHelpers(
+  state: ServiceState,
+  conversions: Conversions,
+): { readonly helpers: Readonly<Record<string, Helper>>; reset(): void } {
+  const { toJson, toText, toWellFormed } = conversions;
+  const { apply } = Reflect;
+  const { stringify } = JSON;
+  const { test } = RegExp.prototype;
+  const { get, set } = Map.prototype;
+  const blank = /^\p{White_Space}*$/u;
+  let writes = new Map<string, string>();
+  const NativeMap = Map;
+
+  const toKey = (helper: string, key: unknown): string => {
+    try {
+      // oxlint-disable-next-line typescript/restrict-template-expressions -- any value; symbols throw
+      return toWellFormed(`${key}`);
+    } catch {
+      throw `${helper} needs a key that converts to a string`;
+    }
+  };
+
+  const store = (key: unknown, value: unknown): void => {
+    const name = toKey("store", key);
+    if (value === undefined) throw `store cannot keep undefined under the key ${stringify(name)}`;
+    const json = toJson(value, `store could not serialize the value of the key ${stringify(name)}`);
+    apply(set, writes, [name, json]);
+    state.send("store", name, json);
+  };
+
+  const load = (key: unknown): unknown => {
+    const name = toKey("load", key);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a map of strings
+    const json = (apply(get, writes, [name]) as string | undefined) ?? state.readStored(name);
+    return json === undefined ? undefined : apply(state.kit.parse, undefined, [json]);
+  };
+
+  const notify = (value: unknown): void => {
+    const text = toText(value);
+    if (apply(test, blank, [text])) throw "notify needs a text that is not blank";
+    state.send("notify", text);
+  };
+
+  const exit = (): void => {
+    state.send("exit");
+    // The worker ends the isolate when it reads the message; nothing of the program may run until then.
+    for (;;);
+  };
+
+  return {
+    helpers: {
+      store: { run: store },
+      load: { run: load },
+      notify: { run: notify },
+      yield_control: { run: () => state.send("yield") },
+      exit: { run: exit },
+    },
+    reset() {
+      writes = new NativeMap();
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import type { Clock } from "@trivium/core";
+import type { StreamEvent } from "../crabcode-runtime.ts";
+import type { SessionFeed } from "./session-feed.ts";
+
+/** Silence after which a stream says that it lives. */
+export const HEARTBEAT_MS = 10_000;
+
+/** What a stream is made of. */
+export interface EventStreamOptions {
+  readonly clock: Clock;
+  /** Ends the stream at once, without an error. */
+  readonly signal?: AbortSignal | undefined;
+  /** Makes the event of a silent stream. */
+  readonly heartbeat: () => StreamEvent;
+  /** Nothing but the end follows an event of this type. */
+  readonly lastType?: string;
+  /** Called once, when the reader has left, was cut off or has seen the end. */
+  readonly onClose: (how: "ended" | "left") => void;
+}
+
+/**
+ * What one client reads: events put in front, then the events of its feeds, heartbeats in between.
+ *
+ * It has one reader. Nothing is prepared for a reader that does not ask, so a stalled one costs no more than
+ * the queues of its feeds.
+ */
+export class EventStream implements AsyncIterableIterator<StreamEvent, undefined> {
+  readonly #options: EventStreamOptions;
+  readonly #feeds = new Set<SessionFeed>();
+  readonly #front: StreamEvent[] = [];
+  #wake: (() => void) | undefined;
+  #lastEventMs: number;
+  #state: "open" | "draining" | "closed" = "open";
+  #failure: Error | undefined;
+  #isSilent = false;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    this.#lastEventMs = options.clock.monotonic();
+    options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (options.signal?.aborted === true) this.#close("left");
+  }
+
+  /** Adds events that come before anything of the feeds. */
+  put(...events: StreamEvent[]): void {
+    this.#front.push(...events);
+    this.wake();
+  }
+
+  /** The stream owns the feed from here on. */
+  add(feed: SessionFeed): void {
+    if (this.#state === "closed") feed[Symbol.dispose]();
+    else this.#feeds.add(feed);
+    this.wake();
+  }
+
+  /** There may be something to take. */
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** No more events than those that are there; then the end, or `failure`. */
+  finish(failure?: Error): void {
+    if (this.#state !== "open") return;
+    this.#state = "draining";
+    this.#failure = failure;
+    this.wake();
+  }
+
+  /** Ends the stream now; what was not taken is dropped. */
+  cut(failure?: Error): void {
+    if (this.#state === "closed") return;
+    this.#failure = failure ?? this.#failure;
+    this.#close("ended");
+  }
+
+  async next(): Promise<IteratorResult<StreamEvent, undefined>> {
+    for (;;) {
+      if (this.#state === "closed") return this.#end();
+      const event = this.#front.shift() ?? this.#take();
+      if (event !== undefined) {
+        this.#lastEventMs = this.#options.clock.monotonic();
+        if (event.type === this.#options.lastType) this.#isSilent = true;
+        return { done: false, value: event };
+      }
+      if (await this.#readLog()) continue;
+      if (this.#state === "draining") this.#close("ended");
+      else if (await this.#wait()) return { done: false, value: this.#options.heartbeat() };
+    }
+  }
+
+  return(): Promise<IteratorResult<StreamEvent, undefined>> {
+    this.#failure = undefined;
+    this.#close("left");
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  readonly #onAbort = (): void => {
+    this.#failure = undefined;
+    this.#close("left");
+  };
+
+  #take(): StreamEvent | undefined {
+    for (const feed of this.#feeds) {
+      const event = feed.take();
+      if (event === undefined) {
+        if (feed.isFinished) this.#remove(feed);
+        continue;
+      }
+      // The next turn is another session's.
+      if (this.#feeds.size > 1) {
+        this.#feeds.delete(feed);
+        this.#feeds.add(feed);
+      }
+      return event;
+    }
+    return undefined;
+  }
+
+  async #readLog(): Promise<boolean> {
+    for (const feed of this.#feeds) {
+      if (!feed.mustRead) continue;
+      await feed.read();
+      return true;
+    }
+    return false;
+  }
+
+  /** Waits for a wake-up; true when it was the heartbeat's. */
+  async #wait(): Promise<boolean> {
+    const { clock } = this.#options;
+    const waitMs = this.#lastEventMs + HEARTBEAT_MS - clock.monotonic();
+    const isBeat = await new Promise<boolean>((resolve) => {
+      const timer = this.#isSilent ? undefined : clock.setTimer(waitMs, () => settle(true));
+      const settle = (value: boolean): void => {
+        timer?.[Symbol.dispose]();
+        this.#wake = undefined;
+        resolve(value);
+      };
+      this.#wake = () => settle(false);
+    });
+    if (!isBeat || this.#state !== "open") return false;
+    this.#lastEventMs = clock.monotonic();
+    return true;
+  }
+
+  #remove(feed: SessionFeed): void {
+    feed[Symbol.dispose]();
+    this.#feeds.delete(feed);
+  }
+
+  #close(how: "ended" | "left"): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    for (const feed of this.#feeds) this.#remove(feed);
+    this.#front.length = 0;
+    this.#options.onClose(how);
+    this.wake();
+  }
+
+  #end(): IteratorResult<StreamEvent, undefined> {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
+    return { done: true, value: undefined };
+  }
+}

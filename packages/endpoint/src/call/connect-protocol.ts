@@ -1,0 +1,19 @@
+/**
+ * The one place that imports Connect's protocol subpaths, which promise no stability between releases: what the
+ * endpoint needs of the three wire formats beyond the universal handlers.
+ */
+export { encodeEnvelope, type Compression, type UniversalHandler } from "@connectrpc/connect/protocol";
+export {
+  codeToHttpStatus,
+  codeToString,
+  createEndStreamSerialization,
+  endStreamFlag,
+  errorToJsonBytes,
+  parseTimeout as parseConnectTimeout,
+} from "@connectrpc/connect/protocol-connect";
+export { parseTimeout as parseGrpcTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+export { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+export type {
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";

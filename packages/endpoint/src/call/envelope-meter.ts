@@ -1,0 +1,34 @@
+/** One byte of flags and four of length. */
+const PREFIX_BYTES = 5;
+
+/** Follows the envelopes of a stream without keeping their bytes: is a message begun and not yet whole? */
+export class EnvelopeMeter {
+  #prefixBytes = 0;
+  #length = 0;
+  #missingBytes = 0;
+
+  get isInsideMessage(): boolean {
+    return this.#prefixBytes > 0 || this.#missingBytes > 0;
+  }
+
+  add(chunk: Uint8Array): void {
+    let offset = 0;
+    while (offset < chunk.byteLength) {
+      if (this.#missingBytes > 0) {
+        const step = Math.min(this.#missingBytes, chunk.byteLength - offset);
+        this.#missingBytes -= step;
+        offset += step;
+        continue;
+      }
+      // Multiplication: a shift would make lengths of 2 GiB and more negative.
+      if (this.#prefixBytes > 0) this.#length = this.#length * 256 + (chunk[offset] ?? 0);
+      this.#prefixBytes++;
+      offset++;
+      if (this.#prefixBytes === PREFIX_BYTES) {
+        this.#missingBytes = this.#length;
+        this.#length = 0;
+        this.#prefixBytes = 0;
+      }
+    }
+  }
+}

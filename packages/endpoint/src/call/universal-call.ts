@@ -1,0 +1,252 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { Code, ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import type { Clock } from "@trivium/core";
+import { toConnectError } from "@trivium/rpc";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { EndpointLimits } from "../limits.ts";
+import { type CallObserver, observerKey } from "./call-gate.ts";
+import { type CallProtocol, timeoutOf } from "./call-protocol.ts";
+import type { UniversalServerResponse } from "./connect-protocol.ts";
+import { answerError } from "./error-answer.ts";
+import { toNodeHeaders } from "./headers.ts";
+import type { RegisteredMethod } from "./registrations.ts";
+import { RequestBody } from "./request-body.ts";
+
+/** Largest piece handed to the socket at once: a slow reader shows progress piece by piece. */
+const WRITE_BYTES = 256 * 1024;
+
+/** What a call needs beyond its request. */
+export interface CallEnvironment {
+  readonly clock: Clock;
+  readonly limits: EndpointLimits;
+  /** What every response carries: request id, CORS. */
+  readonly baseHeaders: OutgoingHttpHeaders;
+  /** Called at most once, as soon as the outcome is known. Undefined: OK. */
+  readonly onOutcome: (error: ConnectError | undefined) => void;
+  /** A handler failed after its client had gone: nobody else will see it. */
+  readonly onSwallowed: (thrown: unknown) => void;
+  readonly onWriteStall: () => void;
+}
+
+/**
+ * Carries one call between an exchange and Connect's universal handler, and owns its end.
+ *
+ * However the call ends (answered, failed, reset, connection lost, time up, reader stalled, drained), the handler's
+ * signal is aborted and its generator finished at once, even while it waits for the reader.
+ */
+export class UniversalCall implements CallObserver {
+  readonly protocol: CallProtocol;
+  readonly #exchange: Exchange;
+  readonly #method: RegisteredMethod;
+  readonly #environment: CallEnvironment;
+  readonly #controller = new AbortController();
+  readonly #body: RequestBody;
+  readonly #timers = new Set<Disposable>();
+  #context: HandlerContext | undefined;
+  #iterator: AsyncIterator<Uint8Array> | undefined;
+  #wake: (() => void) | undefined;
+  #isInsideFrame = false;
+  #isEnded = false;
+  #isSettled = false;
+
+  constructor(
+    call: { exchange: Exchange; method: RegisteredMethod; protocol: CallProtocol },
+    environment: CallEnvironment,
+  ) {
+    this.protocol = call.protocol;
+    this.#exchange = call.exchange;
+    this.#method = call.method;
+    this.#environment = environment;
+    const { kind } = call.method.spec;
+    this.#body = new RequestBody(call.exchange, {
+      clock: environment.clock,
+      stallMs: environment.limits.bodyStallMs,
+      isMessageStream: kind === "client_streaming" || kind === "bidi_streaming",
+    });
+  }
+
+  /** Serves the call. Never rejects; it resolves when the handler is done, which may be before the last byte left. */
+  async run(header: Headers): Promise<void> {
+    const { endGraceMs, headerGraceMs } = this.#environment.limits;
+    this.#exchange.onClose((reason) => this.#onClose(reason));
+    this.#exchange.onDrain(() => this.#wake?.());
+    const timeoutMs = timeoutOf(this.protocol, this.#exchange.headers);
+    if (timeoutMs !== undefined) {
+      // Connect aborts the handler's signal on time; this is for handlers that do not listen.
+      this.#after(timeoutMs + endGraceMs, () =>
+        this.end(new ConnectError("the operation timed out", Code.DeadlineExceeded)),
+      );
+    }
+    const { kind } = this.#method.spec;
+    if (kind === "server_streaming" || kind === "bidi_streaming") {
+      this.#after(headerGraceMs, () => this.#sendEarlyHead());
+    }
+    const scheme = this.#exchange.connection.isEncrypted ? "https" : "http";
+    try {
+      const response = await this.#method.handler({
+        httpVersion: this.#exchange.httpVersion,
+        method: this.#exchange.method,
+        url: `${scheme}://${this.#exchange.authority}${this.#exchange.target}`,
+        header,
+        body: this.#body,
+        signal: this.#controller.signal,
+        contextValues: createContextValues().set(observerKey, this),
+      });
+      await this.#respond(response);
+    } catch (thrown) {
+      this.end(toConnectError(thrown));
+    } finally {
+      this.#clearTimers();
+    }
+  }
+
+  onContext(context: HandlerContext): void {
+    this.#context = context;
+    const onAbort = (): void => this.#onHandlerEnd(context.signal.reason);
+    if (context.signal.aborted) onAbort();
+    else context.signal.addEventListener("abort", onAbort, { once: true });
+  }
+
+  /** Tells the handler to stop with this status, and ends the call itself if it does not. */
+  cancel(error: ConnectError): void {
+    if (this.#isEnded) return;
+    this.#controller.abort(error);
+    this.#body.fail(error);
+    this.#after(this.#environment.limits.endGraceMs, () => this.end(error));
+  }
+
+  /** Ends the call with a status now, whatever its handler does. Does nothing when it has ended. */
+  end(error: ConnectError): void {
+    if (!this.#release(error)) return;
+    // Anything after half a frame would be read as its other half.
+    if (this.#isInsideFrame && this.protocol !== "grpc") this.#exchange.reset();
+    else answerError(this.#exchange, this.protocol, { error, headers: this.#environment.baseHeaders });
+  }
+
+  async #respond(response: UniversalServerResponse): Promise<void> {
+    const iterator = response.body?.[Symbol.asyncIterator]();
+    this.#iterator = iterator;
+    if (this.#isEnded) {
+      this.#finishGenerator();
+      return;
+    }
+    let chunk = await iterator?.next();
+    const headers = { ...this.#environment.baseHeaders, ...toNodeHeaders(response.header ?? new Headers()) };
+    if (this.#isEnded) return;
+    if (!this.#exchange.areHeadersSent) {
+      if (chunk === undefined || chunk.done === true) {
+        this.#complete(response.status);
+        this.#exchange.sendEmpty(response.status, {
+          ...headers,
+          ...(response.trailer !== undefined && toNodeHeaders(response.trailer)),
+          ...(response.status === 405 && { allow: this.#method.handler.allowedMethods.join(", ") }),
+        });
+        return;
+      }
+      this.#exchange.sendHead(response.status, headers);
+    }
+    while (iterator !== undefined && chunk !== undefined && chunk.done !== true) {
+      if (!(await this.#write(chunk.value))) return;
+      chunk = await iterator.next();
+      if (this.#isEnded) return;
+    }
+    this.#complete(response.status);
+    this.#exchange.end(response.trailer === undefined ? undefined : toNodeHeaders(response.trailer));
+  }
+
+  /** False when the call ended while the reader was waited for. */
+  async #write(frame: Uint8Array): Promise<boolean> {
+    this.#isInsideFrame = frame.byteLength > WRITE_BYTES;
+    for (let offset = 0; offset < frame.byteLength; offset += WRITE_BYTES) {
+      if (this.#isEnded) return false;
+      const isFree = this.#exchange.write(frame.subarray(offset, offset + WRITE_BYTES));
+      if (!isFree && !(await this.#drained())) return false;
+    }
+    this.#isInsideFrame = false;
+    return !this.#isEnded;
+  }
+
+  /** Waits for the reader, or for the end of the call. */
+  #drained(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const { clock, limits } = this.#environment;
+      const timer = clock.setTimer(limits.writeStallMs, () => this.#onStall());
+      this.#wake = () => {
+        this.#wake = undefined;
+        timer[Symbol.dispose]();
+        resolve(!this.#isEnded);
+      };
+    });
+  }
+
+  #onStall(): void {
+    this.#environment.onWriteStall();
+    const message = `the client read nothing for ${this.#environment.limits.writeStallMs} ms`;
+    this.#release(new ConnectError(message, Code.ResourceExhausted));
+    this.#exchange.reset();
+  }
+
+  /** A handler without a first message yet: the client learns that the call has been accepted. */
+  #sendEarlyHead(): void {
+    if (this.#context === undefined || this.#isEnded || this.#exchange.areHeadersSent) return;
+    this.#exchange.sendHead(200, {
+      ...this.#environment.baseHeaders,
+      ...toNodeHeaders(this.#context.responseHeader),
+    });
+  }
+
+  #onClose(reason: ConnectError | undefined): void {
+    if (reason !== undefined) this.#release(reason);
+  }
+
+  /** The handler's side is over: Connect aborts the signal at every end, with the error if there is one. */
+  #onHandlerEnd(reason: unknown): void {
+    if (!(reason instanceof ConnectError)) return;
+    const isExcess = / is larger than configured (read|write)MaxBytes /.test(reason.rawMessage);
+    if (isExcess && this.#method.limits.excess === "outOfRange") {
+      // Connect puts the error on the wire after this, and offers no other place to choose the status.
+      Object.assign(reason, { code: Code.OutOfRange });
+    }
+    this.#settle(reason);
+  }
+
+  #complete(status: number): void {
+    this.#isEnded = true;
+    this.#body.fail(new ConnectError("the call is over", Code.Canceled));
+    if (status === 200) this.#settle(undefined);
+    else this.#settle(new ConnectError(`http status ${status}`, Code.Unknown));
+  }
+
+  /** False when the call had ended before. */
+  #release(error: ConnectError): boolean {
+    if (this.#isEnded) return false;
+    this.#isEnded = true;
+    this.#settle(error);
+    this.#clearTimers();
+    this.#controller.abort(error);
+    this.#body.fail(error);
+    this.#wake?.();
+    this.#finishGenerator();
+    return true;
+  }
+
+  /** Runs the `finally` of a handler that is suspended at a `yield`. One that awaits was woken by its signal. */
+  #finishGenerator(): void {
+    this.#iterator?.return?.()?.catch(this.#environment.onSwallowed);
+  }
+
+  #settle(error: ConnectError | undefined): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#environment.onOutcome(error);
+  }
+
+  #after(delayMs: number, callback: () => void): void {
+    this.#timers.add(this.#environment.clock.setTimer(delayMs, callback));
+  }
+
+  #clearTimers(): void {
+    for (const timer of this.#timers) timer[Symbol.dispose]();
+    this.#timers.clear();
+  }
+}

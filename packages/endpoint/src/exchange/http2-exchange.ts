@@ -1,0 +1,103 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { ConnectError } from "@connectrpc/connect";
+import type { Connection } from "../listener/connection.ts";
+import { cancelledByClient, connectionLost } from "./close-reason.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** An exchange on one stream of an HTTP/2 connection, without Node's compatibility objects. */
+export class Http2Exchange implements Exchange {
+  readonly httpVersion = "2.0";
+  readonly connection: Connection;
+  readonly method: string;
+  readonly target: string;
+  readonly authority: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: ServerHttp2Stream;
+  #trailers: OutgoingHttpHeaders = {};
+  #isEnded = false;
+
+  constructor(connection: Connection, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+    this.connection = connection;
+    this.body = stream;
+    this.headers = headers;
+    this.method = headers[":method"] ?? "";
+    this.target = headers[":path"] ?? "";
+    this.authority = headers[":authority"] ?? headers.host ?? "";
+    // A reset by the client arrives as an error, too; `close` follows and says what happened.
+    stream.on("error", () => {});
+  }
+
+  get isRequestComplete(): boolean {
+    return this.body.destroyed || this.body.state.remoteClose === 1 || this.body.readableEnded;
+  }
+
+  get areHeadersSent(): boolean {
+    return this.body.headersSent;
+  }
+
+  get isClosed(): boolean {
+    return this.body.destroyed || this.body.closed;
+  }
+
+  sendHead(status: number, headers: OutgoingHttpHeaders): void {
+    if (this.isClosed) return;
+    this.body.respond({ ":status": status, ...headers }, { waitForTrailers: true });
+    this.body.once("wantTrailers", () => {
+      if (this.isClosed) return;
+      this.body.sendTrailers(this.#trailers);
+      this.#stopClient();
+    });
+  }
+
+  sendEmpty(status: number, headers: OutgoingHttpHeaders): void {
+    if (this.isClosed) return;
+    this.#isEnded = true;
+    this.body.respond({ ":status": status, ...headers }, { endStream: true });
+    this.#stopClient();
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (this.isClosed || this.body.writableEnded) return true;
+    return this.body.write(chunk);
+  }
+
+  end(trailers: OutgoingHttpHeaders = {}): void {
+    if (this.isClosed || this.body.writableEnded) return;
+    this.#trailers = trailers;
+    this.#isEnded = true;
+    this.body.end();
+  }
+
+  reset(): void {
+    if (!this.isClosed) this.body.close(constants.NGHTTP2_CANCEL);
+  }
+
+  onClose(listener: (reason: ConnectError | undefined) => void): void {
+    this.body.once("close", () => {
+      const isWhole = this.#isEnded && this.body.rstCode === constants.NGHTTP2_NO_ERROR;
+      listener(isWhole ? undefined : this.#closeReason());
+    });
+  }
+
+  onDrain(listener: () => void): void {
+    this.body.on("drain", listener);
+  }
+
+  #closeReason(): ConnectError {
+    const { session } = this.body;
+    const isSessionAlive = session !== undefined && !session.destroyed && !session.socket.destroyed;
+    return isSessionAlive ? cancelledByClient() : connectionLost();
+  }
+
+  /**
+   * Tells a client that still sends its request that nobody reads on. In the same turn the reset would overtake the
+   * headers or trailers just handed over, and the client would see no status.
+   */
+  #stopClient(): void {
+    if (this.isRequestComplete) return;
+    setImmediate(() => {
+      if (!this.body.destroyed) this.body.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import type { FileHandle } from "node:fs/promises";
+import type { DetectedEncoding } from "./text-encoding.ts";
+
+/** Bytes read at once. Even, so that UTF-16 units are never cut. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Lets a caller look at every byte while lines are counted, for example to hash them. */
+export type ChunkObserver = (chunk: Uint8Array) => void;
+
+/** What counting lines needs of an open file. */
+export interface LineSource {
+  readonly handle: FileHandle;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Where lines begin in a file, learnt on the way and kept for later reads.
+ *
+ * Memory does not depend on the lines: one entry for every 256 KiB. Line numbers start at 1; the text behind the last
+ * line feed is a line too, even when it is empty.
+ */
+export class LineIndex {
+  readonly sizeBytes: number;
+  readonly #markBytes: number;
+  readonly #unitBytes: 1 | 2;
+  /** Position of the low byte of a line feed within a unit. */
+  readonly #lowByte: 0 | 1;
+  /** Line feeds before each chunk. */
+  readonly #feedsBefore: number[] = [0];
+  #scannedBytes: number;
+
+  constructor(sizeBytes: number, { encoding, markBytes }: DetectedEncoding) {
+    this.sizeBytes = sizeBytes;
+    this.#markBytes = markBytes;
+    this.#unitBytes = encoding === "utf-8" ? 1 : 2;
+    this.#lowByte = encoding === "utf-16be" ? 1 : 0;
+    this.#scannedBytes = markBytes;
+  }
+
+  get isComplete(): boolean {
+    return this.#scannedBytes >= this.sizeBytes;
+  }
+
+  /** Lines of the file: exact when {@link isComplete}, else estimated from the part that was read. */
+  get totalLines(): number {
+    const feeds = this.#feedsSoFar;
+    if (this.sizeBytes <= this.#markBytes) return 0;
+    if (this.isComplete) return feeds + 1;
+    const share = (this.sizeBytes - this.#markBytes) / Math.max(1, this.#scannedBytes - this.#markBytes);
+    return Math.max(feeds + 1, Math.round(feeds * share) + 1);
+  }
+
+  /** Reads to the end, so that the number of lines is exact. `observe` sees every byte after the byte order mark. */
+  async complete(source: LineSource, observe?: ChunkObserver): Promise<void> {
+    while (!this.isComplete) await this.#scanChunk(source, observe);
+  }
+
+  /** Byte offset of the beginning of a line; undefined when the file has fewer lines. */
+  async offsetOf(line: number, source: LineSource): Promise<number | undefined> {
+    if (line <= 1) return this.#markBytes;
+    const feedsNeeded = line - 1;
+    while (!this.isComplete && this.#feedsSoFar < feedsNeeded) await this.#scanChunk(source);
+    if (this.#feedsSoFar < feedsNeeded) return undefined;
+    const chunkIndex = this.#chunkWithFeed(feedsNeeded);
+    const start = this.#markBytes + chunkIndex * CHUNK_BYTES;
+    const chunk = await readRange(source, start, Math.min(CHUNK_BYTES, this.sizeBytes - start));
+    const end = this.#endOfFeed(chunk, feedsNeeded - (this.#feedsBefore[chunkIndex] ?? 0));
+    return end === undefined ? undefined : start + end;
+  }
+
+  get #feedsSoFar(): number {
+    return this.#feedsBefore.at(-1) ?? 0;
+  }
+
+  async #scanChunk(source: LineSource, observe?: ChunkObserver): Promise<void> {
+    source.signal.throwIfAborted();
+    const length = Math.min(CHUNK_BYTES, this.sizeBytes - this.#scannedBytes);
+    const chunk = await readRange(source, this.#scannedBytes, length);
+    observe?.(chunk);
+    this.#feedsBefore.push(this.#feedsSoFar + this.#countFeeds(chunk));
+    // A file that became shorter ends here; what was promised beyond is gone.
+    this.#scannedBytes += chunk.length < length ? this.sizeBytes : length;
+  }
+
+  /** Index of the chunk that holds the n-th line feed. */
+  #chunkWithFeed(feed: number): number {
+    let low = 0;
+    let high = this.#feedsBefore.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((this.#feedsBefore[middle] ?? 0) < feed) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  #countFeeds(chunk: Uint8Array): number {
+    let count = 0;
+    if (this.#unitBytes === 1) {
+      for (let at = 0; at < chunk.length; at += 1) if (chunk[at] === 10) count += 1;
+      return count;
+    }
+    for (let at = 0; at + 1 < chunk.length; at += 2) if (this.#isFeed(chunk, at)) count += 1;
+    return count;
+  }
+
+  /** Offset behind the n-th line feed of a chunk. */
+  #endOfFeed(chunk: Uint8Array, feed: number): number | undefined {
+    let left = feed;
+    for (let at = 0; at + this.#unitBytes <= chunk.length; at += this.#unitBytes) {
+      if (!this.#isFeed(chunk, at)) continue;
+      left -= 1;
+      if (left === 0) return at + this.#unitBytes;
+    }
+    return undefined;
+  }
+
+  #isFeed(chunk: Uint8Array, at: number): boolean {
+    if (this.#unitBytes === 1) return chunk[at] === 10;
+    return chunk[at + this.#lowByte] === 10 && chunk[at + 1 - this.#lowByte] === 0;
+  }
+}
+
+/** Reads a byte range; shorter at the end of the file. */
+export async function readRange({ handle }: Pick<LineSource, "handle">, start: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, start + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}

@@ -1,0 +1,98 @@
+import { hasEnvironmentEntry, holdsFile, listProcesses, type ProcessStat, readProcessStat } from "./process-table.ts";
+import { type ProcessTree, pause, trySignal } from "./process-tree.ts";
+
+/** How the members of a command can be told from other processes. */
+export interface Marks {
+  /** `NAME=value` in the environment of every member that did not clear it. */
+  readonly environmentEntry: string;
+  /** Leader of the command's session and group. */
+  readonly shellPid?: number | undefined;
+  /** The command's output pipe. */
+  readonly pipe?: { readonly dev: number; readonly ino: number } | undefined;
+  /** Processes that are never members, besides this one. */
+  readonly strangers?: ReadonlySet<number>;
+}
+
+/** A process may fork between the listing and the look at it, so one empty pass proves nothing. */
+const EMPTY_PASSES = 3;
+
+/**
+ * The processes of a command found by what they inherited: group, session, parent, environment, output pipe.
+ *
+ * Works without any privilege and after the supervisor's death. Misses a double-forked process that cleared its
+ * environment and closed its descriptors.
+ */
+export class MarkedTree implements ProcessTree {
+  readonly #marks: Marks;
+  /** Start time by pid of what was found once: a member stays one after it has lost its marks. */
+  readonly #known = new Map<number, number>();
+
+  constructor(marks: Marks) {
+    this.#marks = marks;
+  }
+
+  members(): number[] {
+    const processes = listProcesses().filter(
+      (stat) =>
+        stat.state !== "Z" && stat.pid !== process.pid && this.#marks.strangers?.has(stat.pid) !== true,
+    );
+    const found = new Map<number, ProcessStat>();
+    for (const stat of processes) {
+      if (this.#isMarked(stat)) found.set(stat.pid, stat);
+    }
+    // Listed by pid, so a child may come before its parent when pids have wrapped: repeat until nothing is added.
+    let size = -1;
+    while (size !== found.size) {
+      size = found.size;
+      for (const stat of processes) {
+        if (found.has(stat.parentPid)) found.set(stat.pid, stat);
+      }
+    }
+    this.#known.clear();
+    for (const stat of found.values()) this.#known.set(stat.pid, stat.startTicks);
+    return [...found.keys()];
+  }
+
+  isEmpty(): boolean {
+    for (let pass = 0; pass < EMPTY_PASSES; pass++) {
+      if (this.members().length > 0) return false;
+    }
+    return true;
+  }
+
+  killAll(timeLimitMs: number): void {
+    const deadline = performance.now() + timeLimitMs;
+    let emptyPasses = 0;
+    while (emptyPasses < EMPTY_PASSES && performance.now() < deadline) {
+      const members = this.#stopAll(deadline);
+      emptyPasses = members.length === 0 ? emptyPasses + 1 : 0;
+      for (const pid of members) this.#signal(pid, "SIGKILL");
+      if (members.length > 0) pause(2);
+    }
+  }
+
+  /** Stops members until no further one is found: what is stopped cannot fork. */
+  #stopAll(deadline: number): number[] {
+    let members = this.members();
+    let count = 0;
+    while (members.length > count && performance.now() < deadline) {
+      count = members.length;
+      for (const pid of members) this.#signal(pid, "SIGSTOP");
+      members = this.members();
+    }
+    return members;
+  }
+
+  #signal(pid: number, signal: NodeJS.Signals): void {
+    // The number may belong to another process by now.
+    if (readProcessStat(pid)?.startTicks === this.#known.get(pid)) trySignal(pid, signal);
+  }
+
+  #isMarked(stat: ProcessStat): boolean {
+    const { shellPid, pipe, environmentEntry } = this.#marks;
+    if (shellPid !== undefined && (stat.sessionId === shellPid || stat.groupId === shellPid)) return true;
+    if (this.#known.get(stat.pid) === stat.startTicks) return true;
+    if (hasEnvironmentEntry(stat.pid, environmentEntry)) return true;
+    return pipe !== undefined && holdsFile(stat.pid, pipe);
+  }
+}
