@@ -14,5 +14,6 @@ export type {
   SubscribeInput,
   Subscription,
 } from "./crabcode-runtime.ts";
+export { createModelCatalogue, type ModelEnvironment, type ProfileCheck } from "./models/model-catalogue.ts";
 export type { ModelCatalogue, ModelPort } from "./ports/model-port.ts";
 export type { OpenToolbox, ToolboxPort } from "./ports/toolbox-port.ts";

@@ -9,7 +9,11 @@ type ObjectSchema = {
 
 /** The JSON Schema of `trivium.json`, for editors. Published as `trivium.schema.json`. */
 export function configJsonSchema(): object {
-  const root: ObjectSchema = { type: "object", additionalProperties: false, properties: { $schema: { type: "string" } } };
+  const root: ObjectSchema = {
+    type: "object",
+    additionalProperties: false,
+    properties: { $schema: { type: "string" } },
+  };
   for (const [name, { schema, description, default: value }] of Object.entries<ConfigKey>(configKeys)) {
     const path = name.split(".");
     const leaf = path.pop() ?? name;

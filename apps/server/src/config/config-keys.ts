@@ -42,7 +42,8 @@ export const configKeys = {
     default: "",
     env: "TRIVIUM_DATA_DIR",
     isPath: true,
-    description: "Folder for sessions, logs and databases. Default: trivium in $XDG_STATE_HOME or ~/.local/state.",
+    description:
+      "Folder for sessions, logs and databases. Default: trivium in $XDG_STATE_HOME or ~/.local/state.",
   }),
   token: key({
     schema: z.string().min(1).optional(),
@@ -55,12 +56,14 @@ export const configKeys = {
     schema: z.array(z.string()),
     default: [],
     env: "TRIVIUM_ALLOWED_ORIGINS",
-    description: "Web origins besides the server's own whose pages may call it, for example https://dash.example.",
+    description:
+      "Web origins besides the server's own whose pages may call it, for example https://dash.example.",
   }),
   allowedHosts: key({
     schema: z.array(z.string()),
     default: [],
-    description: "Names besides the listener's own that the Host header may carry, for example behind a proxy.",
+    description:
+      "Names besides the listener's own that the Host header may carry, for example behind a proxy.",
   }),
   "tls.cert": key({
     schema: optionalText,
@@ -78,7 +81,8 @@ export const configKeys = {
     schema: optionalText,
     default: undefined,
     isPath: true,
-    description: "File with the authorities (PEM) that sign client certificates. With it every client needs one.",
+    description:
+      "File with the authorities (PEM) that sign client certificates. With it every client needs one.",
   }),
   services: key({
     schema: z.array(z.enum(services)),
@@ -138,12 +142,14 @@ export const configKeys = {
   "tools.logicalErrors": key({
     schema: z.enum(["error", "output"]),
     default: "error",
-    description: "How a tool reports a missing file and the like: as an error, or as a variant of its output.",
+    description:
+      "How a tool reports a missing file and the like: as an error, or as a variant of its output.",
   }),
   "tools.workspaceRoots": key({
     schema: z.array(z.string()).optional(),
     default: undefined,
-    description: "Folders file tools must stay in. Unset: no restriction. Empty list: the session's own folder.",
+    description:
+      "Folders file tools must stay in. Unset: no restriction. Empty list: the session's own folder.",
   }),
   "tools.sessionIdleMinutes": key({
     schema: z.number().positive(),

@@ -14,7 +14,10 @@ describe("parseListenAddress", () => {
     expect(parseListenAddress(text)).toEqual(address);
   });
 
-  it.each(["7411", ":7411", "host", "host:99999", "::1:80", "[host]:1", ""])("refuses %j and shows the form", (text) => {
-    expect(() => parseListenAddress(text)).toThrow(/HOST:PORT/);
-  });
+  it.each(["7411", ":7411", "host", "host:99999", "::1:80", "[host]:1", ""])(
+    "refuses %j and shows the form",
+    (text) => {
+      expect(() => parseListenAddress(text)).toThrow(/HOST:PORT/);
+    },
+  );
 });

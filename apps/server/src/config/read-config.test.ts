@@ -13,7 +13,10 @@ const examples: Record<string, { text: string; value: unknown }> = {
   workspace: { text: "/ws", value: "/ws" },
   dataDir: { text: "data", value: "/somewhere/data" },
   token: { text: "123", value: "123" },
-  allowedOrigins: { text: "https://a.example, https://b.example", value: ["https://a.example", "https://b.example"] },
+  allowedOrigins: {
+    text: "https://a.example, https://b.example",
+    value: ["https://a.example", "https://b.example"],
+  },
   allowedHosts: { text: '["h"]', value: ["h"] },
   "tls.cert": { text: "c.pem", value: "/somewhere/c.pem" },
   "tls.key": { text: "k.pem", value: "/somewhere/k.pem" },
@@ -73,7 +76,11 @@ describe("readConfig", () => {
       '{\n  // comments are fine\n  "listen": "127.0.0.1:1",\n  "limits": { "drainMs": 5 },\n  "workspace": "ws",\n}',
     );
     const file = readConfig({ flags: [], env: {}, folder: folder.path });
-    expect(file.values).toMatchObject({ listen: "127.0.0.1:1", "limits.drainMs": 5, workspace: join(folder.path, "ws") });
+    expect(file.values).toMatchObject({
+      listen: "127.0.0.1:1",
+      "limits.drainMs": 5,
+      workspace: join(folder.path, "ws"),
+    });
     expect(file.origins.listen).toBe(`${join(folder.path, "trivium.json")}:3`);
     const env = { TRIVIUM_LISTEN: "127.0.0.1:2" };
     expect(readConfig({ flags: [], env, folder: folder.path }).values.listen).toBe("127.0.0.1:2");
@@ -86,13 +93,18 @@ describe("readConfig", () => {
     const file = join(folder.path, "other.json");
     await writeFile(file, '{ "dataDir": "data" }');
     expect(readConfig({ ...nothing, file }).values.dataDir).toBe(join(folder.path, "data"));
-    expect(readConfig({ ...nothing, env: { TRIVIUM_CONFIG: file } }).values.dataDir).toBe(join(folder.path, "data"));
+    expect(readConfig({ ...nothing, env: { TRIVIUM_CONFIG: file } }).values.dataDir).toBe(
+      join(folder.path, "data"),
+    );
     expect(() => readConfig({ ...nothing, file: "missing.json" })).toThrow(/missing.json cannot be read/);
   });
 
   it.each([
     ['{ "listn": "x" }', /:1: there is no setting listn; did you mean listen/],
-    ['{\n "limits": { "drainMss": 1 } }', /:2: there is no setting limits.drainMss; did you mean limits.drainMs/],
+    [
+      '{\n "limits": { "drainMss": 1 } }',
+      /:2: there is no setting limits.drainMss; did you mean limits.drainMs/,
+    ],
     ['{ "limits": 3 }', /there is no setting limits/],
     ['{ "limits": { "drainMs": "soon" } }', /limits.drainMs cannot be "soon"/],
     ["[]", /a configuration is an object/],

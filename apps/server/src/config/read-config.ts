@@ -4,7 +4,13 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import { readConfigFile, unknownName } from "./config-file.ts";
-import { type ConfigKey, type ConfigName, configKeys, type ConfigValues, isConfigName } from "./config-keys.ts";
+import {
+  type ConfigKey,
+  type ConfigName,
+  type ConfigValues,
+  configKeys,
+  isConfigName,
+} from "./config-keys.ts";
 import { nearest } from "./nearest.ts";
 
 /** Where the parts of a configuration come from. */
@@ -47,7 +53,8 @@ export function readConfig(sources: ConfigSources): Config {
     values[name] = checked(name, input, origin);
     origins[name] = origin.place;
   };
-  for (const { name, value, place, folder: base } of fileValues(sources)) set(name, value, { place, folder: base });
+  for (const { name, value, place, folder: base } of fileValues(sources))
+    set(name, value, { place, folder: base });
   const byVariable = new Map(
     Object.entries(configKeys).flatMap(([name, { env: variable }]: [string, ConfigKey]) =>
       variable === undefined ? [] : [[variable, name]],
@@ -74,7 +81,10 @@ function defaults({ env, folder }: ConfigSources): Record<string, unknown> {
   );
   values["workspace"] = resolve(folder, env["TRIVIUM_DEFAULT_WORKSPACE"] ?? ".");
   const state = env["XDG_STATE_HOME"];
-  values["dataDir"] = join(state === undefined || state === "" ? join(homedir(), ".local", "state") : state, "trivium");
+  values["dataDir"] = join(
+    state === undefined || state === "" ? join(homedir(), ".local", "state") : state,
+    "trivium",
+  );
   return values;
 }
 
@@ -85,12 +95,18 @@ function fileValues({ file, env, folder }: ConfigSources) {
   return existsSync(usual) ? readConfigFile(usual) : [];
 }
 
-function checked(name: ConfigName, input: unknown, { place, folder }: { place: string; folder: string }): unknown {
+function checked(
+  name: ConfigName,
+  input: unknown,
+  { place, folder }: { place: string; folder: string },
+): unknown {
   const { schema, isPath, isSecret }: ConfigKey = configKeys[name];
   const result = schema.safeParse(input);
   if (!result.success) {
     const shown = isSecret === true ? "its value" : JSON.stringify(input);
-    throw new ConfigError(`${place}: ${name} cannot be ${shown}: ${z.prettifyError(result.error).replaceAll("✖ ", "").replaceAll("\n", " ")}`);
+    throw new ConfigError(
+      `${place}: ${name} cannot be ${shown}: ${z.prettifyError(result.error).replaceAll("✖ ", "").replaceAll("\n", " ")}`,
+    );
   }
   return isPath === true && typeof result.data === "string" ? resolve(folder, result.data) : result.data;
 }
@@ -103,7 +119,10 @@ function fromText(name: ConfigName, text: string): unknown {
     return JSON.parse(text);
   } catch {
     // Not JSON: a list by commas, else the schema will say what it wants instead of this text.
-    const list = text.split(",").map((item) => item.trim()).filter((item) => item !== "");
+    const list = text
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== "");
     return schema.safeParse(list).success ? list : text;
   }
 }

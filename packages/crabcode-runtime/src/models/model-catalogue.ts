@@ -1,11 +1,6 @@
 import { type Clock, systemClock } from "@trivium/core";
 import { CrabcodeError } from "../crabcode-error.ts";
-import type {
-  ModelCatalogue,
-  ModelPort,
-  ModelProfileEntry,
-  OpenModelOptions,
-} from "../ports/model-port.ts";
+import type { ModelCatalogue, ModelPort, ModelProfileEntry, OpenModelOptions } from "../ports/model-port.ts";
 import type { ApiConfig, ModelSettings } from "../settings/model-settings.ts";
 import { createAiSdkModel } from "./ai-sdk/ai-sdk-model.ts";
 import { createOfflineModel, OFFLINE_MODEL, OFFLINE_PROFILE } from "./offline/offline-model.ts";
@@ -63,7 +58,8 @@ export function createModelCatalogue(environment: ModelEnvironment): CheckedMode
 
 function list(settings: ModelSettings, environment: ModelEnvironment): ModelProfileEntry[] {
   const names = Object.keys(settings.models).filter((name) => name !== OFFLINE_PROFILE);
-  if (!names.includes(BASE_PROFILE) && baseConfig(settings, environment) !== undefined) names.push(BASE_PROFILE);
+  if (!names.includes(BASE_PROFILE) && baseConfig(settings, environment) !== undefined)
+    names.push(BASE_PROFILE);
   return [...names, OFFLINE_PROFILE].map((name) => ({
     name,
     description: describe(configOf(name, settings, environment) ?? {}),
@@ -127,7 +123,11 @@ function unusableError(name: string, { message }: UnusableProfile): CrabcodeErro
   return new CrabcodeError("PROFILE_UNUSABLE", `the model ${name} cannot be used: ${message}`);
 }
 
-function configOf(name: string, settings: ModelSettings, environment: ModelEnvironment): ApiConfig | undefined {
+function configOf(
+  name: string,
+  settings: ModelSettings,
+  environment: ModelEnvironment,
+): ApiConfig | undefined {
   if (name === OFFLINE_PROFILE) return { provider: OFFLINE_PROFILE, model: OFFLINE_MODEL };
   if (Object.hasOwn(settings.models, name)) return settings.models[name];
   return name === BASE_PROFILE ? baseConfig(settings, environment) : undefined;
@@ -148,9 +148,15 @@ function lacks(config: ApiConfig, environment: ModelEnvironment): UnusableProfil
   return isUnusable(profile) ? profile : undefined;
 }
 
-function scriptLacks({ script_path: path }: ApiConfig, { isTesting }: ModelEnvironment): UnusableProfile | undefined {
+function scriptLacks(
+  { script_path: path }: ApiConfig,
+  { isTesting }: ModelEnvironment,
+): UnusableProfile | undefined {
   if (isTesting !== true) {
-    return { lacks: "configuration", message: "the provider script needs the server option crabcode.testing" };
+    return {
+      lacks: "configuration",
+      message: "the provider script needs the server option crabcode.testing",
+    };
   }
   return path === undefined
     ? { lacks: "configuration", message: "a profile of provider script needs the key script_path" }

@@ -39,7 +39,10 @@ const DEFAULT_TIMEOUT_SECONDS = 300;
 const DEFAULT_RETRIES = 5;
 
 /** Fills in what a profile leaves out, or says what it lacks. Not for `offline` and `script`. */
-export function resolveProfile(config: ApiConfig, environment: Environment): ResolvedProfile | UnusableProfile {
+export function resolveProfile(
+  config: ApiConfig,
+  environment: Environment,
+): ResolvedProfile | UnusableProfile {
   const provider = config.provider ?? "anthropic";
   const facts = providerFacts(provider, config.format);
   if (facts === undefined) return lacking(unknownProvider(config));
@@ -47,7 +50,8 @@ export function resolveProfile(config: ApiConfig, environment: Environment): Res
   if (model === undefined) return lacking(`a profile of provider ${provider} needs the key model`);
   const baseUrl = config.base_url ?? variable(environment, facts.baseUrlVariable) ?? facts.baseUrl;
   if (baseUrl === undefined) return lacking(`a profile of provider ${provider} needs the key base_url`);
-  if (!/^https?:\/\//.test(baseUrl)) return lacking(`base_url ${baseUrl} does not start with http:// or https://`);
+  if (!/^https?:\/\//.test(baseUrl))
+    return lacking(`base_url ${baseUrl} does not start with http:// or https://`);
   const keyVariable = config.api_key_env ?? facts.keyVariable;
   const apiKey = variable(environment, keyVariable);
   if (apiKey === undefined && keyIsNeeded(config, facts, baseUrl)) {

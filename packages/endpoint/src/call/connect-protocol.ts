@@ -2,7 +2,12 @@
  * The one place that imports Connect's protocol subpaths, which promise no stability between releases: what the
  * endpoint needs of the three wire formats beyond the universal handlers.
  */
-export { encodeEnvelope, type Compression, type UniversalHandler } from "@connectrpc/connect/protocol";
+
+export type {
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+export { type Compression, encodeEnvelope, type UniversalHandler } from "@connectrpc/connect/protocol";
 export {
   codeToHttpStatus,
   codeToString,
@@ -13,7 +18,3 @@ export {
 } from "@connectrpc/connect/protocol-connect";
 export { parseTimeout as parseGrpcTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 export { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
-export type {
-  UniversalServerRequest,
-  UniversalServerResponse,
-} from "@connectrpc/connect/protocol";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
-import { ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import type { Exchange } from "../exchange/exchange.ts";
 import type { CallProtocol } from "./call-protocol.ts";
 import {

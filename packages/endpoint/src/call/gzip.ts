@@ -20,7 +20,9 @@ export const gzipCompression: Compression = {
     if (bytes.byteLength === 0) return new Uint8Array(0);
     const options = { maxOutputLength: readMaxBytes };
     try {
-      return bytes.byteLength <= SYNC_MAX_BYTES ? gunzipSync(bytes, options) : await gunzipAsync(bytes, options);
+      return bytes.byteLength <= SYNC_MAX_BYTES
+        ? gunzipSync(bytes, options)
+        : await gunzipAsync(bytes, options);
     } catch (cause) {
       if (cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE") {
         // The words of Connect for the same excess without compression.

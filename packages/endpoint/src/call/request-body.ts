@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Clock } from "@trivium/core";
-import type { Exchange } from "../exchange/exchange.ts";
 import { connectionLost } from "../exchange/close-reason.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import type { ByteHolder } from "./byte-budget.ts";
 import { EnvelopeMeter } from "./envelope-meter.ts";
 

@@ -45,6 +45,7 @@ export class UniversalCall implements CallObserver {
   #context: HandlerContext | undefined;
   #iterator: AsyncIterator<Uint8Array> | undefined;
   #wake: (() => void) | undefined;
+  #flushTimer: Disposable | undefined;
   #isInsideFrame = false;
   #isEnded = false;
   #isSettled = false;
@@ -69,7 +70,7 @@ export class UniversalCall implements CallObserver {
   async run(header: Headers): Promise<void> {
     const { endGraceMs, headerGraceMs } = this.#environment.limits;
     this.#exchange.onClose((reason) => this.#onClose(reason));
-    this.#exchange.onDrain(() => this.#wake?.());
+    this.#exchange.onDrain(() => this.#onDrain());
     const timeoutMs = timeoutOf(this.protocol, this.#exchange.headers);
     if (timeoutMs !== undefined) {
       // Connect aborts the handler's signal on time; this is for handlers that do not listen.
@@ -121,6 +122,7 @@ export class UniversalCall implements CallObserver {
     // Anything after half a frame would be read as its other half.
     if (this.#isInsideFrame && this.protocol !== "grpc") this.#exchange.reset();
     else answerError(this.#exchange, this.protocol, { error, headers: this.#environment.baseHeaders });
+    this.#guardFlush();
   }
 
   async #respond(response: UniversalServerResponse): Promise<void> {
@@ -152,6 +154,7 @@ export class UniversalCall implements CallObserver {
     }
     this.#complete(response.status);
     this.#exchange.end(response.trailer === undefined ? undefined : toNodeHeaders(response.trailer));
+    this.#guardFlush();
   }
 
   /** False when the call ended while the reader was waited for. */
@@ -179,6 +182,19 @@ export class UniversalCall implements CallObserver {
     });
   }
 
+  /** The last bytes may wait for the reader, too. */
+  #guardFlush(): void {
+    if (this.#exchange.isClosed) return;
+    const { clock, limits } = this.#environment;
+    this.#flushTimer?.[Symbol.dispose]();
+    this.#flushTimer = clock.setTimer(limits.writeStallMs, () => this.#onStall());
+  }
+
+  #onDrain(): void {
+    if (this.#flushTimer !== undefined) this.#guardFlush();
+    this.#wake?.();
+  }
+
   #onStall(): void {
     this.#environment.onWriteStall();
     const message = `the client read nothing for ${this.#environment.limits.writeStallMs} ms`;
@@ -196,6 +212,8 @@ export class UniversalCall implements CallObserver {
   }
 
   #onClose(reason: ConnectError | undefined): void {
+    this.#flushTimer?.[Symbol.dispose]();
+    this.#flushTimer = undefined;
     if (reason !== undefined) this.#release(reason);
   }
 
@@ -214,7 +232,7 @@ export class UniversalCall implements CallObserver {
     this.#isEnded = true;
     this.#body.fail(new ConnectError("the call is over", Code.Canceled));
     if (status === 200) this.#settle(undefined);
-    else this.#settle(new ConnectError(`http status ${status}`, Code.Unknown));
+    else this.#settle(new ConnectError(`http status ${status}`, Code.InvalidArgument));
   }
 
   /** False when the call had ended before. */

@@ -32,7 +32,7 @@ const CONTRACT_RESPONSE_HEADERS = [
 ];
 
 /** Chromium keeps a preflight's answer no longer. */
-const MAX_AGE_SECONDS = 7_200;
+const MAX_AGE_SECONDS = "7200";
 
 export interface CorsOptions {
   readonly allowedOrigins: readonly string[];

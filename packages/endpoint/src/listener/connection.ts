@@ -1,26 +1,34 @@
-import { ByteBudget } from "../call/byte-budget.ts";
+import type { ByteBudget } from "../call/byte-budget.ts";
 
 /** What the endpoint knows of one client connection, whatever its protocol. */
 export class Connection {
   readonly remoteAddress: string;
   readonly isLoopback: boolean;
   readonly isEncrypted: boolean;
+  /** Whether it is no network connection but a pipe handed to `attach`. */
+  readonly isPipe: boolean;
   /** Request bytes held for the handlers of this connection. */
   readonly budget: ByteBudget;
-  /** Bytes that arrived and that no handler has read, counted on demand. HTTP/2 only. */
-  readonly unreadStreams: Set<{ readonly readableLength: number }> = new Set();
+  /** Streams with a request; HTTP/2 only. */
+  readonly openStreams: Set<{ readonly readableLength: number }> = new Set();
 
-  constructor(init: { remoteAddress: string; isEncrypted: boolean; budget: ByteBudget }) {
+  constructor(init: {
+    remoteAddress: string;
+    isEncrypted: boolean;
+    isPipe: boolean;
+    budget: ByteBudget;
+  }) {
     this.remoteAddress = init.remoteAddress;
     this.isLoopback = isLoopbackAddress(init.remoteAddress);
     this.isEncrypted = init.isEncrypted;
+    this.isPipe = init.isPipe;
     this.budget = init.budget;
   }
 
   /** Bytes in the read buffers of open streams. */
   unreadBytes(): number {
     let bytes = 0;
-    for (const stream of this.unreadStreams) bytes += stream.readableLength;
+    for (const stream of this.openStreams) bytes += stream.readableLength;
     return bytes;
   }
 }

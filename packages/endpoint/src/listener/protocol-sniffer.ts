@@ -33,7 +33,8 @@ export function sniffProtocol(socket: Socket, options: SniffOptions): void {
     socket.destroy();
   };
   const onReadable = (): void => {
-    for (let chunk: unknown = socket.read(); chunk instanceof Buffer; chunk = socket.read()) chunks.push(chunk);
+    for (let chunk: unknown = socket.read(); chunk instanceof Buffer; chunk = socket.read())
+      chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
     const verdict = protocolOf(bytes);
     if (verdict === undefined) return;

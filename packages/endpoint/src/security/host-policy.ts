@@ -29,5 +29,8 @@ export function hostNameOf(authority: string): string | undefined {
 }
 
 function normalize(name: string): string {
-  return name.toLowerCase().replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  return name
+    .toLowerCase()
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "");
 }

@@ -55,11 +55,16 @@ export class LineIndex {
     while (!this.isComplete) await this.#scanChunk(source, observe);
   }
 
-  /** Byte offset of the beginning of a line; undefined when the file has fewer lines. */
-  async offsetOf(line: number, source: LineSource): Promise<number | undefined> {
+  /**
+   * Byte offset of the beginning of a line. Undefined when the file has fewer lines, or when the line does not begin
+   * in the first `stopBytes` or so.
+   */
+  async offsetOf(line: number, source: LineSource, stopBytes: number = Infinity): Promise<number | undefined> {
     if (line <= 1) return this.#markBytes;
     const feedsNeeded = line - 1;
-    while (!this.isComplete && this.#feedsSoFar < feedsNeeded) await this.#scanChunk(source);
+    while (!this.isComplete && this.#feedsSoFar < feedsNeeded && this.#scannedBytes < stopBytes) {
+      await this.#scanChunk(source);
+    }
     if (this.#feedsSoFar < feedsNeeded) return undefined;
     const chunkIndex = this.#chunkWithFeed(feedsNeeded);
     const start = this.#markBytes + chunkIndex * CHUNK_BYTES;
@@ -74,8 +79,11 @@ export class LineIndex {
 
   async #scanChunk(source: LineSource, observe?: ChunkObserver): Promise<void> {
     source.signal.throwIfAborted();
-    const length = Math.min(CHUNK_BYTES, this.sizeBytes - this.#scannedBytes);
-    const chunk = await readRange(source, this.#scannedBytes, length);
+    const start = this.#scannedBytes;
+    const length = Math.min(CHUNK_BYTES, this.sizeBytes - start);
+    const chunk = await readRange(source, start, length);
+    // Two reads may share the index; the other one has done this chunk.
+    if (this.#scannedBytes !== start) return;
     observe?.(chunk);
     this.#feedsBefore.push(this.#feedsSoFar + this.#countFeeds(chunk));
     // A file that became shorter ends here; what was promised beyond is gone.

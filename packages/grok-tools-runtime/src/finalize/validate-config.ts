@@ -42,7 +42,7 @@ export function validateConfig(config: ToolConfig, context: ValidationContext): 
     resolveEntry({ config, context, index, given: decoded.params[index] ?? {}, ...preset, warnings }),
   );
   stopOn(results.flatMap((result) => ("violations" in result ? result.violations : [])));
-  const entries = results.flatMap((result) => ("resolved" in result ? [result.resolved] : []));
+  const entries = withSharedParams(results.flatMap((result) => ("resolved" in result ? [result.resolved] : [])));
   for (const violations of checkWholeToolset(entries)) stopOn(violations);
   return { entries, preset: preset.preset, warnings };
 }
@@ -108,6 +108,20 @@ function resolveEntry({ config, context, index, given, preset, warnings }: Entry
       effectiveParams,
     },
   };
+}
+
+/** Tools with one state key have one set of params: an entry that sets none takes those of the entry that does. */
+function withSharedParams(entries: readonly ResolvedEntry[]): ResolvedEntry[] {
+  return entries.map((current) => {
+    const stateKey = current.registered.tool.params?.stateKey;
+    if (stateKey === undefined || current.entry.paramsJson !== undefined) return current;
+    const source = entries.find(
+      ({ registered, entry }) => registered.tool.params?.stateKey === stateKey && entry.paramsJson !== undefined,
+    );
+    if (source === undefined) return current;
+    const { explicitParams, effectiveParams } = source;
+    return { ...current, explicitParams, effectiveParams };
+  });
 }
 
 function unknownTool(id: string, registry: ToolRegistry): ParamsViolation {

@@ -26,14 +26,21 @@ export interface CommandSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Text for standard input. Absent: no input, reads see the end at once. */
   readonly stdin?: string | undefined;
-  /** Run time after which the tree is ended. Absent: no limit. */
+  /** Run time after which the tree is ended. Absent: no limit. Waiting for a free place does not count. */
   readonly timeoutMs?: number | undefined;
-  /** File that gets the whole output. Its folder exists. */
+  /** Time between SIGTERM and SIGKILL when `timeoutMs` is over. Default 1000. */
+  readonly timeoutGraceMs?: number | undefined;
+  /** Output beyond this ends the command with `output-limit`. Default 5 GiB. */
+  readonly maxOutputBytes?: number | undefined;
+  /** File that gets the whole output; an existing one is emptied. Its folder exists. Cut to 64 MiB at the end. */
   readonly logPath: string;
   /** Bytes of the beginning and of the end of the output kept in memory. */
   readonly headBytes: number;
   readonly tailBytes: number;
-  /** Left-over children of a normal end stay with the runner until this group is ended with {@link Command.release}. */
+  /**
+   * Children that a normal end leaves behind go on, listed in the end and drained into the log, until
+   * {@link Command.release}. Default: they are killed.
+   */
   readonly keepsLeftovers?: boolean | undefined;
 }
 
@@ -51,19 +58,30 @@ export interface Command {
   readonly outputBytes: number;
   /** Resolves once, when the shell has ended and its output is in, or the tree was killed. Never rejects. */
   readonly ended: Promise<CommandEnd>;
-  /** Output kept in memory so far. */
-  output(): CommandOutput;
+  /** Beginning and end of the output so far; after the end those of the result. */
+  output(): Promise<CommandOutput>;
   /** Reads back the log from a byte offset, while it grows and after the end. At most `maxBytes`. */
   readLog(offset: number, maxBytes: number): Promise<Uint8Array>;
   /**
-   * Live output from this moment on. A slow reader misses chunks and is told by the byte offset of the next;
-   * it never slows the command. Ends with the command.
+   * The output from its first byte as it comes, read back from the log, until the command has ended or `signal`
+   * aborts. A slow reader misses nothing and never slows the command. Stops early where the log is incomplete.
    */
-  chunks(signal: AbortSignal): AsyncIterable<{ offset: number; bytes: Uint8Array }>;
-  /** Ends the whole tree. `graceMs` is the time between SIGTERM and SIGKILL; 0 kills at once. Resolves with the proof. */
+  chunks(signal: AbortSignal): AsyncIterable<OutputChunk>;
+  /**
+   * Ends the whole tree, also what an ended command left behind. `graceMs` is the time between SIGTERM and SIGKILL;
+   * 0 kills at once. Resolves when nothing is left, or with the survivors.
+   */
   kill(reason: "cancelled" | "killed" | "session-ended", graceMs: number): Promise<CommandEnd>;
   /** Lets left-over children, log descriptor and supervisor go. Kills what is left. */
   release(): Promise<void>;
+}
+
+/** A piece of output. */
+export interface OutputChunk {
+  /** Position of the first byte in the whole output. */
+  readonly offset: number;
+  /** At most 64 KiB. */
+  readonly bytes: Uint8Array;
 }
 
 /** Head and tail of the output. */
@@ -78,7 +96,15 @@ export interface CommandOutput {
 
 /** How a command ended. */
 export interface CommandEnd {
-  readonly reason: "exited" | "timed-out" | "cancelled" | "killed" | "session-ended" | "supervisor-lost" | "spawn-failed";
+  readonly reason:
+    | "exited"
+    | "timed-out"
+    | "output-limit"
+    | "cancelled"
+    | "killed"
+    | "session-ended"
+    | "supervisor-lost"
+    | "spawn-failed";
   /** Exit code of the shell; null when a signal ended it or it never ran. */
   readonly exitCode: number | null;
   /** Name such as SIGKILL; null after an ordinary exit. */
@@ -113,9 +139,14 @@ export interface Containment {
   readonly summary: string;
 }
 
+/** Counts at one moment. */
 export interface CommandRunnerStats {
+  /** Commands that hold a place. */
   readonly live: number;
+  /** Commands that wait for one. */
   readonly queued: number;
+  /** Ended commands of which something is still running. */
   readonly lingering: number;
+  /** Helper processes that run, linger or wait for commands. */
   readonly supervisors: number;
 }

@@ -12,7 +12,10 @@ const NO_KEY = "none";
  *
  * Address and key are always given: left out, the packages would look into the process environment.
  */
-export function createLanguageModel(profile: ResolvedProfile, fetch: typeof globalThis.fetch): LanguageModelV4 {
+export function createLanguageModel(
+  profile: ResolvedProfile,
+  fetch: typeof globalThis.fetch,
+): LanguageModelV4 {
   const { model, baseUrl: baseURL, apiKey = NO_KEY } = profile;
   const common = { baseURL, headers: { ...profile.httpHeaders }, fetch };
   switch (profile.wire) {

@@ -56,6 +56,8 @@ export class PartReader {
   }
 
   #chunksOf(part: LanguageModelV4StreamPart): ModelChunk[] {
+    // Only some kinds carry anything of the port; a new kind of a package must not break the build.
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (part.type) {
       case "text-delta":
         return part.delta === "" ? [] : [{ type: "text", text: part.delta }];
@@ -70,13 +72,14 @@ export class PartReader {
       case "finish":
         return this.#finish(part);
       default:
-        // Sources, files, pings and the like: nothing of the port.
         return [];
     }
   }
 
   /** Metadata may come with any part of a block; it leaves once, as the last chunk of the block. */
-  #reasoning(part: Extract<LanguageModelV4StreamPart, { type: `reasoning-${"start" | "delta" | "end"}` }>): ModelChunk[] {
+  #reasoning(
+    part: Extract<LanguageModelV4StreamPart, { type: `reasoning-${"start" | "delta" | "end"}` }>,
+  ): ModelChunk[] {
     if (part.providerMetadata !== undefined) {
       this.#reasoningMeta.set(part.id, merged(this.#reasoningMeta.get(part.id), part.providerMetadata));
     }

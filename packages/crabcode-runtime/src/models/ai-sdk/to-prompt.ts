@@ -55,7 +55,10 @@ function joinedByRole(messages: readonly Message[]): { role: Message["role"]; bl
   return joined;
 }
 
-function assistantContent(blocks: readonly MessageBlock[], options: PromptOptions): AssistantMessage["content"] {
+function assistantContent(
+  blocks: readonly MessageBlock[],
+  options: PromptOptions,
+): AssistantMessage["content"] {
   const content: AssistantMessage["content"] = [];
   for (const block of blocks) {
     if (block.type === "text" && block.text.trim() !== "") content.push({ type: "text", text: block.text });
@@ -64,7 +67,8 @@ function assistantContent(blocks: readonly MessageBlock[], options: PromptOption
     }
     if (block.type === "thinking") {
       const meta = metaFor(options.reasoningKey, block.provider_meta);
-      if (meta !== undefined) content.push({ type: "reasoning", text: block.thinking, providerOptions: meta });
+      if (meta !== undefined)
+        content.push({ type: "reasoning", text: block.thinking, providerOptions: meta });
       else if (options.passReasoningText === true) content.push({ type: "reasoning", text: block.thinking });
     }
   }
@@ -103,6 +107,7 @@ function userMessages(
   const messages: LanguageModelV4Message[] = [];
   if (results.length > 0) messages.push({ role: "tool", content: results });
   // One text, not several parts: simple servers take a string only.
-  if (texts.length > 0) messages.push({ role: "user", content: [{ type: "text", text: texts.join("\n\n") }] });
+  if (texts.length > 0)
+    messages.push({ role: "user", content: [{ type: "text", text: texts.join("\n\n") }] });
   return messages;
 }

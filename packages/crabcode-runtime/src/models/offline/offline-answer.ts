@@ -77,7 +77,11 @@ const summaries: Record<CommandWord, (content: string, call: Call, isError: bool
     const ending = code ?? (isError ? undefined : "0");
     const lines = content.split("\n");
     if (ending === undefined) return [`The command did not finish: ${content}`];
-    return [`The command ended with exit code ${ending}.`, ...lines.slice(0, SHOWN_LINES), ...more(lines.length)];
+    return [
+      `The command ended with exit code ${ending}.`,
+      ...lines.slice(0, SHOWN_LINES),
+      ...more(lines.length),
+    ];
   },
   write: (content) => [content],
   replace: (content) => [content],

@@ -25,7 +25,7 @@ interface CommandForm {
   readonly about: string;
   readonly tool: string;
   /** The tool's input; undefined when the rest of the message does not fit. */
-  readonly parse: (rest) => ToolInput | undefined;
+  readonly parse: (rest: string) => ToolInput | undefined;
 }
 
 /** Commands in the order in which the help lists them. */

@@ -1,8 +1,14 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { abortReason, type Clock, sleep } from "@trivium/core";
-import type { ModelChunk, ModelFailure, ModelPort, ModelRequest, ModelState } from "../../ports/model-port.ts";
-import { failureOf } from "../ai-sdk/classify-failure.ts";
+import type {
+  ModelChunk,
+  ModelFailure,
+  ModelPort,
+  ModelRequest,
+  ModelState,
+} from "../../ports/model-port.ts";
+import { failureOf } from "../failure-of.ts";
 import { parseToolInput } from "../parse-tool-input.ts";
 import { type ScriptCall, type ScriptEntry, scriptSchema } from "./script-entry.ts";
 
@@ -71,10 +77,7 @@ async function* play(
 }
 
 /** Takes the next entry of the loop's queue. The place is durable before anything is said. */
-function nextEntry(
-  { path, state }: ScriptModelOptions,
-  { loop }: ModelRequest,
-): ScriptEntry | ModelFailure {
+function nextEntry({ path, state }: ScriptModelOptions, { loop }: ModelRequest): ScriptEntry | ModelFailure {
   const queue = loop.agentNumber ?? undefined;
   const key = `script:${path}:${queue ?? "main"}`;
   const place = Number(state.read(key) ?? 0);
@@ -112,7 +115,11 @@ function callChunks({ id, name, input, raw_input: rawInput }: ScriptCall): Model
   ];
 }
 
-async function hold({ path, clock }: ScriptModelOptions, entry: ScriptEntry, signal: AbortSignal): Promise<void> {
+async function hold(
+  { path, clock }: ScriptModelOptions,
+  entry: ScriptEntry,
+  signal: AbortSignal,
+): Promise<void> {
   if (entry.hold === undefined) return;
   const file = join(dirname(path), `${entry.hold}.go`);
   while (!existsSync(file)) await sleep(clock, HOLD_POLL_MS, signal);

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+// A stand-in for a remote provider, for tests only.
+// oxlint-disable-next-line no-restricted-imports
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { chatError, chatEvents } from "./chat-grammar.ts";
 import type { FakeAnswer } from "./fake-answer.ts";
@@ -21,6 +23,8 @@ export interface FakeReply extends FakeAnswer {
   readonly stallAfterEvents?: number;
   /** Puts text that is no event of the API between the first event and the second. */
   readonly noise?: string;
+  /** Default `text/event-stream`. */
+  readonly contentType?: string;
   /** Writes pieces of this many bytes, so that characters and frames are torn. */
   readonly bytesPerWrite?: number;
 }
@@ -68,7 +72,7 @@ export async function startFakeProvider(replies: readonly FakeReply[]): Promise<
       response.end(JSON.stringify(isChat ? chatError(message, null) : messagesError(message, type)));
       return;
     }
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.writeHead(200, { "content-type": reply.contentType ?? "text/event-stream" });
     await play(isChat ? chatEvents(reply, body.model) : messagesEvents(reply, body.model), reply, response);
   }
 

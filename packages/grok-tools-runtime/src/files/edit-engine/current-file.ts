@@ -1,8 +1,8 @@
-import { constants, type Stats } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { Stats } from "node:fs";
 import { TriviumError } from "@trivium/core";
 import { systemCodeOf } from "../../file-error.ts";
-import { assertHandleInsideRoots, type Roots } from "../path-jail.ts";
+import { openFile } from "../open-file.ts";
+import type { Roots } from "../path-jail.ts";
 import { sha256Of } from "./splice.ts";
 
 /** A file as it was read before an edit. */
@@ -22,40 +22,18 @@ export const MAX_EDITABLE_BYTES: number = 256 * 1024 * 1024;
  * `permissionDenied` outside the roots, or the file system's error.
  */
 export async function readCurrentFile(path: string, roots: Roots): Promise<CurrentFile | undefined> {
-  const handle = await openExisting(path);
-  if (handle === undefined) return undefined;
-  try {
-    await assertHandleInsideRoots(handle, path, roots);
-    const stats = await handle.stat();
-    assertEditable(path, stats);
-    const bytes = await handle.readFile();
-    return { bytes, sha256: sha256Of(bytes), stats };
-  } finally {
-    await handle.close();
-  }
-}
-
-async function openExisting(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch (cause) {
-    const code = systemCodeOf(cause);
-    if (code === "ENOENT") return undefined;
-    if (code === "ENXIO") throw notRegular(path);
+  await using file = await openFile(path, roots).catch((cause: unknown) => {
+    if (systemCodeOf(cause) === "ENOENT") return undefined;
     throw cause;
-  }
-}
-
-function assertEditable(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw notRegular(path);
+  });
+  if (file === undefined) return undefined;
+  const { handle, stats } = file;
   if (stats.size > MAX_EDITABLE_BYTES) {
     throw new TriviumError(
       "outOfRange",
       `${path} has ${stats.size} bytes; files up to ${MAX_EDITABLE_BYTES} bytes can be edited`,
     );
   }
-}
-
-function notRegular(path: string): TriviumError {
-  return new TriviumError("failedPrecondition", `${path} is not a regular file`);
+  const bytes = await handle.readFile();
+  return { bytes, sha256: sha256Of(bytes), stats };
 }

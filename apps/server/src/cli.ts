@@ -1,0 +1,103 @@
+import { Command, CommanderError, Option } from "commander";
+import { configRows, formatConfig } from "./commands/config-print.ts";
+import { doctor } from "./commands/doctor.ts";
+import { serve } from "./commands/serve.ts";
+import { type Config, readConfig } from "./config/read-config.ts";
+import { version } from "./version.ts";
+
+/** What a command may use of the process it runs in. */
+export interface CliProcess {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly folder: string;
+  readonly stdout: { write(text: string): void };
+  readonly stderr: { write(text: string): void };
+  /** Aborts with the first SIGTERM or SIGINT. */
+  readonly signal: AbortSignal;
+}
+
+type ConfigOptions = {
+  readonly listen?: string;
+  readonly workspace?: string;
+  readonly dataDir?: string;
+  readonly config?: string;
+  readonly set?: readonly string[];
+};
+
+/** Exit codes: it went well, it failed, it was called wrongly. */
+const OK = 0;
+const FAILED = 1;
+const USAGE = 2;
+
+/** Runs one command line and gives the exit code. Everything it prints goes through `io`. */
+export async function runCli(parameters: readonly string[], io: CliProcess): Promise<number> {
+  let exitCode = OK;
+  const program = new Command("trivium")
+    .description("Real servers for three agent contracts, on one port")
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+    })
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 it went well, 1 it failed, 2 it was called wrongly or the configuration is unusable.",
+    );
+  configured(
+    program.command("serve", { isDefault: true }).description("run the combined server (default)"),
+  ).action(async (options: ConfigOptions) => {
+    exitCode = await serve(effectiveConfig(options, io), io);
+  });
+  configured(program.command("doctor").description("check what the server needs; the exit code tells"))
+    .option("--json", "print the results as JSON")
+    .action(async (options: ConfigOptions & { json?: boolean }) => {
+      exitCode = await doctor(effectiveConfig(options, io), { io, isJson: options.json === true });
+    });
+  const config = program.command("config").description("the configuration of the server");
+  configured(
+    config
+      .command("print")
+      .description("the effective configuration with the origin of each value, secrets masked"),
+  )
+    .option("--json", "print as JSON")
+    .action((options: ConfigOptions & { json?: boolean }) => {
+      const rows = configRows(effectiveConfig(options, io));
+      io.stdout.write(`${options.json === true ? JSON.stringify(rows, undefined, 2) : formatConfig(rows)}\n`);
+    });
+  try {
+    await program.parseAsync(parameters, { from: "user" });
+    return exitCode;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? OK : USAGE;
+    io.stderr.write(`trivium: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+    return thrown instanceof Error && thrown.name === "ConfigError" ? USAGE : FAILED;
+  }
+}
+
+function configured(command: Command): Command {
+  return command
+    .addOption(new Option("--listen <host:port>", "address and port; port 0 takes a free one"))
+    .addOption(new Option("--workspace <folder>", "folder the tools and agents work in"))
+    .addOption(new Option("--data-dir <folder>", "folder for sessions, logs and databases"))
+    .addOption(new Option("--config <file>", "configuration file instead of trivium.json"))
+    .addOption(
+      new Option("--set <key=value>", "any setting; may be repeated").argParser(
+        (text: string, before: string[] = []) => [...before, text],
+      ),
+    );
+}
+
+function effectiveConfig(options: ConfigOptions, { env, folder }: CliProcess): Config {
+  const flags = (options.set ?? []).map((assignment) => {
+    const at = assignment.indexOf("=");
+    const name = at < 0 ? assignment : assignment.slice(0, at);
+    return { name, text: at < 0 ? "true" : assignment.slice(at + 1), flag: `--set ${name}` };
+  });
+  const named = [
+    ["listen", options.listen, "--listen"],
+    ["workspace", options.workspace, "--workspace"],
+    ["dataDir", options.dataDir, "--data-dir"],
+  ] as const;
+  for (const [name, text, flag] of named) if (text !== undefined) flags.push({ name, text, flag });
+  return readConfig({ flags, file: options.config, env, folder });
+}

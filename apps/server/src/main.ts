@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import { runCli } from "./cli.ts";
+
+const shutdown = new AbortController();
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.on(signal, () => {
+    // The second one means now.
+    if (shutdown.signal.aborted) process.exit(1);
+    shutdown.abort(new Error(signal));
+  });
+}
+
+runCli(process.argv.slice(2), {
+  env: process.env,
+  folder: process.cwd(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: shutdown.signal,
+}).then(
+  (exitCode) => process.exit(exitCode),
+  (thrown: unknown) => {
+    console.error("trivium:", thrown);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,34 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { TriviumError } from "@trivium/core";
+import { CodeModeHost } from "@trivium/proto/code-mode";
+import { execute } from "./execute.ts";
+import { acknowledgeNotification } from "./notifications.ts";
+import { closeSession, openSession } from "./open-session.ts";
+import { RequestGate } from "./request-gate.ts";
+import type { CodeModeServiceDeps } from "./service-deps.ts";
+import { completeToolCall, subscribeToToolCalls } from "./tool-calls.ts";
+import { cancelWait, terminate, wait, yieldObservation } from "./waits.ts";
+
+const DEFAULT_MAX_REQUESTS = 1024;
+
+/** Adds codex.code_mode.v1.CodeModeHost to a router. One line per RPC. */
+export function codeModeService(deps: CodeModeServiceDeps): (router: ConnectRouter) => void {
+  const gate = new RequestGate(deps.maxRequests ?? DEFAULT_MAX_REQUESTS);
+  return (router) => {
+    router.service(CodeModeHost, {
+      openSession: (request, context) => openSession(deps, request, context),
+      closeSession: (request) => gate.run(() => closeSession(deps, request)),
+      subscribeToToolCalls: (request, context) => subscribeToToolCalls(deps, request, context),
+      completeToolCall: (request) => gate.run(() => completeToolCall(deps, request)),
+      acknowledgeNotification: (request) => gate.run(() => acknowledgeNotification(deps, request)),
+      execute: (request, context) => execute(deps, request, context),
+      wait: (request, context) => gate.run(() => wait(deps, request, context)),
+      yieldObservation: (request) => gate.run(() => yieldObservation(deps, request)),
+      cancelWait: (request) => gate.run(() => cancelWait(deps, request)),
+      terminate: (request, context) => gate.run(() => terminate(deps, request, context)),
+      getProcessMetrics: () => {
+        throw new TriviumError("unimplemented", "GetProcessMetrics has no defined answer");
+      },
+    });
+  };
+}

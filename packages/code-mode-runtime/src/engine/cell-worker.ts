@@ -1,0 +1,29 @@
+// Program of a worker process: node cell-worker.js ADDON_FILE DEFAULT_HEAP_LIMIT_BYTES, with a socket on descriptor 3.
+import { Socket } from "node:net";
+import { reportKind } from "./frame.ts";
+import { FrameServer } from "./worker/frame-server.ts";
+import { IsolatedVmRuntime } from "./worker/isolated-vm-runtime.ts";
+import { loadIsolatedVm } from "./worker/load-isolated-vm.ts";
+
+/** A normal exit hangs or crashes while isolates run, so every end is this one. */
+function endProcess(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
+function complain(what: string): void {
+  process.stderr.write(`${what}\n`, endProcess);
+}
+
+process.on("uncaughtException", (error) => complain(error.stack ?? String(error)));
+process.on("unhandledRejection", (reason) => complain(reason instanceof Error ? (reason.stack ?? "") : "rejection"));
+
+const [addonFile = "", heapLimitBytes = ""] = process.argv.slice(2);
+const socket = new Socket({ fd: 3, readable: true, writable: true });
+for (const event of ["end", "close", "error"]) socket.on(event, endProcess);
+
+const runtime = new IsolatedVmRuntime(loadIsolatedVm(addonFile), Number(heapLimitBytes), {
+  stuckThreads: (count) => server.report(reportKind.stuck, String(count)),
+  catastrophe: complain,
+});
+const server = new FrameServer(socket, runtime);
+server.report(reportKind.hello);

@@ -1,0 +1,115 @@
+import { Isolate } from "./isolate.ts";
+import type { IsolatedVm } from "./load-isolated-vm.ts";
+
+/** Isolates that wait for the first cell of some session. */
+const preparedCount = 2;
+/** An isolate is given up after so many cells, */
+const maxCellsPerIsolate = 500;
+/** when it holds more than this share of its limit after a cell, */
+const maxUsedShare = 0.25;
+/** or when its session has not needed it for so long. */
+const idleMs = 60_000;
+/** Isolates that wait for the next cell of their sessions, in one worker. */
+const maxKept = 64;
+
+interface Kept {
+  readonly sessionKey: string;
+  readonly isolate: Isolate;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Gives isolates to cells, and keeps them for the next cell of the same session, never for another's. */
+export class IsolatePool {
+  readonly #library: IsolatedVm;
+  readonly #defaultHeapLimitBytes: number;
+  readonly #onCatastrophe: (message: string) => void;
+  readonly #prepared: Isolate[] = [];
+  /** Oldest first. */
+  readonly #kept = new Set<Kept>();
+  #isRefilling = false;
+
+  constructor(
+    library: IsolatedVm,
+    defaultHeapLimitBytes: number,
+    onCatastrophe: (message: string) => void,
+  ) {
+    this.#library = library;
+    this.#defaultHeapLimitBytes = defaultHeapLimitBytes;
+    this.#onCatastrophe = onCatastrophe;
+    this.#refillSoon();
+  }
+
+  /** An idle isolate for one cell. `isSingleUse`: one that no other cell has used. */
+  take(sessionKey: string, heapLimitBytes: number, isSingleUse: boolean): Isolate {
+    for (const kept of this.#kept) {
+      if (isSingleUse || kept.sessionKey !== sessionKey || kept.isolate.heapLimitBytes < heapLimitBytes) continue;
+      this.#forget(kept);
+      return kept.isolate;
+    }
+    this.#refillSoon();
+    if (heapLimitBytes === this.#defaultHeapLimitBytes) {
+      const prepared = this.#prepared.pop();
+      if (prepared !== undefined) return prepared;
+    }
+    return this.#create(heapLimitBytes);
+  }
+
+  /** Keeps an idle isolate whose cell has ended cleanly, unless it has served enough. */
+  giveBack(sessionKey: string, isolate: Isolate): void {
+    const isWorn =
+      isolate.cellCount >= maxCellsPerIsolate ||
+      isolate.usedBytes() > isolate.heapLimitBytes * maxUsedShare ||
+      this.#holds(sessionKey);
+    if (isWorn) {
+      isolate.dispose();
+      return;
+    }
+    const kept: Kept = {
+      sessionKey,
+      isolate,
+      timer: setTimeout(() => this.#drop(kept), idleMs),
+    };
+    this.#kept.add(kept);
+    const [oldest] = this.#kept;
+    if (this.#kept.size > maxKept && oldest !== undefined) this.#drop(oldest);
+    setImmediate(() => {
+      // The session's next cell may have taken it already.
+      if (this.#kept.has(kept)) isolate.prepare();
+    });
+  }
+
+  releaseSession(sessionKey: string): void {
+    for (const kept of this.#kept) if (kept.sessionKey === sessionKey) this.#drop(kept);
+  }
+
+  #holds(sessionKey: string): boolean {
+    for (const kept of this.#kept) if (kept.sessionKey === sessionKey) return true;
+    return false;
+  }
+
+  #forget(kept: Kept): void {
+    clearTimeout(kept.timer);
+    this.#kept.delete(kept);
+  }
+
+  #drop(kept: Kept): void {
+    this.#forget(kept);
+    kept.isolate.dispose();
+  }
+
+  #create(heapLimitBytes: number): Isolate {
+    return new Isolate(this.#library, heapLimitBytes, this.#onCatastrophe);
+  }
+
+  /** Creates one isolate per turn of the event loop, so that cells go first. */
+  #refillSoon(): void {
+    if (this.#isRefilling) return;
+    this.#isRefilling = true;
+    setImmediate(() => {
+      this.#isRefilling = false;
+      if (this.#prepared.length >= preparedCount) return;
+      this.#prepared.push(this.#create(this.#defaultHeapLimitBytes));
+      this.#refillSoon();
+    });
+  }
+}

@@ -1,0 +1,186 @@
+import type ivm from "isolated-vm";
+import { serviceRealmScript, userKitScript } from "../realm/realm-scripts.ts";
+import type { IsolatedVm } from "./load-isolated-vm.ts";
+
+const bytesPerMebibyte = 1024 * 1024;
+/** Smaller limits are raised to this, so that a program can run at all. */
+const minHeapMebibytes = 16;
+
+/** Why a task of an isolate did not come back normally. */
+export type IsolateLoss = "memory" | "disposed";
+
+/** References to the functions of the service realm. */
+interface ServiceReferences {
+  readonly begin: ivm.Reference;
+  readonly fireTimer: ivm.Reference;
+  readonly resolveTool: ivm.Reference;
+  readonly rejectTool: ivm.Reference;
+  readonly end: ivm.Reference;
+}
+
+/** A fresh user realm: its context and its kit. */
+export interface UserRealm {
+  readonly context: ivm.Context;
+  readonly kit: ivm.Reference;
+}
+
+/**
+ * One V8 isolate with its service realm, and at most one prepared user realm.
+ *
+ * Synchronous members may only be called while no task runs in it: they take the isolate's lock, and a running
+ * program would hold up the whole worker.
+ */
+export class Isolate {
+  readonly heapLimitBytes: number;
+  /** Cells that have ended in it. */
+  cellCount = 0;
+  readonly #isolate: ivm.Isolate;
+  readonly #service: ServiceReferences;
+  #prepared: UserRealm | undefined;
+  #tasks = 0;
+  #isDisposed = false;
+  #loss: IsolateLoss | undefined;
+  readonly #idleWaiters: (() => void)[] = [];
+
+  constructor(library: IsolatedVm, heapLimitBytes: number, onCatastrophe: (message: string) => void) {
+    this.heapLimitBytes = Math.max(heapLimitBytes, minHeapMebibytes * bytesPerMebibyte);
+    this.#isolate = new library.Isolate({
+      memoryLimit: Math.ceil(this.heapLimitBytes / bytesPerMebibyte),
+      onCatastrophicError: onCatastrophe,
+    });
+    const context = this.#isolate.createContextSync();
+    const service = context.evalClosureSync(serviceRealmScript, [], { result: { reference: true } });
+    const get = (name: string): ivm.Reference => service.getSync(name, { reference: true });
+    this.#service = {
+      begin: get("begin"),
+      fireTimer: get("fireTimer"),
+      resolveTool: get("resolveTool"),
+      rejectTool: get("rejectTool"),
+      end: get("end"),
+    };
+    this.prepare();
+  }
+
+  /** Tasks in progress. Zero: synchronous members may be called. */
+  get isIdle(): boolean {
+    return this.#tasks === 0;
+  }
+
+  get isDisposed(): boolean {
+    return this.#isDisposed;
+  }
+
+  /** Set once the isolate is gone. */
+  get loss(): IsolateLoss | undefined {
+    return this.#loss;
+  }
+
+  /** Makes the next user realm, so that the next cell need not wait for it. */
+  prepare(): void {
+    if (this.#isDisposed || this.#prepared !== undefined) return;
+    const context = this.#isolate.createContextSync();
+    const kit = context.evalClosureSync(userKitScript, [], {
+      filename: "<anonymous>",
+      result: { reference: true },
+    });
+    this.#prepared = { context, kit };
+  }
+
+  takeRealm(): UserRealm {
+    this.prepare();
+    const realm = this.#prepared;
+    if (realm === undefined) throw new Error("the isolate is disposed");
+    this.#prepared = undefined;
+    return realm;
+  }
+
+  begin(realm: UserRealm, channel: readonly [ivm.Callback, ivm.Reference, ivm.Callback], setup: string): void {
+    this.#service.begin.applySync(undefined, [realm.kit.derefInto(), ...channel, setup]);
+  }
+
+  compile(code: string, lineOffset: number): ivm.Module {
+    return this.#isolate.compileModuleSync(code, { filename: "exec_main.mjs", lineOffset });
+  }
+
+  /** Off the main thread. The isolate must not be used for another cell afterwards, nor the handle be released. */
+  async compileLarge(code: string, lineOffset: number): Promise<ivm.Module> {
+    this.#tasks += 1;
+    try {
+      return await this.#isolate.compileModule(code, { filename: "exec_main.mjs", lineOffset });
+    } finally {
+      this.#taskEnded();
+    }
+  }
+
+  /** Runs the module's first turn. Settles when its microtasks are drained. */
+  evaluate(module: ivm.Module): Promise<void> {
+    return this.#track(module.evaluate());
+  }
+
+  fireTimer(timerId: number): Promise<void> {
+    return this.#track(this.#service.fireTimer.apply(undefined, [timerId]));
+  }
+
+  resolveTool(callNumber: number, json: string): Promise<void> {
+    return this.#track(this.#service.resolveTool.apply(undefined, [callNumber, json]));
+  }
+
+  rejectTool(callNumber: number, message: string): Promise<void> {
+    return this.#track(this.#service.rejectTool.apply(undefined, [callNumber, message]));
+  }
+
+  /** Lets go of the cell that ended; the isolate can serve another. */
+  endCell(realm: UserRealm): void {
+    this.#service.end.applySync(undefined, []);
+    realm.kit.release();
+    realm.context.release();
+    this.cellCount += 1;
+  }
+
+  /** Bytes in use, array buffers included. */
+  usedBytes(): number {
+    const statistics = this.#isolate.getHeapStatisticsSync();
+    return statistics.used_heap_size + statistics.externally_allocated_size;
+  }
+
+  /** Settles when no task runs. May never happen: some built-ins cannot be interrupted. */
+  whenIdle(): Promise<void> {
+    if (this.#tasks === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#idleWaiters.push(resolve);
+    });
+  }
+
+  /** Returns at once; a running task ends soon after, or late. */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#loss ??= "disposed";
+    this.#prepared = undefined;
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  /**
+   * Waits for a task. Its failure says nothing, since any unhandled rejection of the program makes it fail, except
+   * when the isolate is gone.
+   */
+  async #track(task: Promise<unknown>): Promise<void> {
+    this.#tasks += 1;
+    try {
+      await task;
+    } catch (error) {
+      if (this.#isolate.isDisposed && !this.#isDisposed) {
+        // The library's text is the only sign of why.
+        this.#loss = error instanceof Error && error.message.includes("memory limit") ? "memory" : "disposed";
+        this.dispose();
+      }
+    } finally {
+      this.#taskEnded();
+    }
+  }
+
+  #taskEnded(): void {
+    this.#tasks -= 1;
+    if (this.#tasks === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,1 @@
+export { ScriptedCell, ScriptedEngine } from "./scripted-engine.ts";

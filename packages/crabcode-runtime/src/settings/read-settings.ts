@@ -1,0 +1,95 @@
+import { readFileSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import type { Logger } from "@trivium/core";
+import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import type { SettingsSources } from "../crabcode-runtime.ts";
+import { isLayer, mergeSettings, withoutUntrustedKeys } from "./merge-settings.ts";
+import { parseSessionSettings, type SessionSettings } from "./session-settings.ts";
+
+type Layer = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads the settings of a session in `cwd`: the server's models, then the user's, the project's and the local
+ * file, one more file of the server, and the policy. A broken file is ignored with a warning.
+ */
+export function readSettings(sources: SettingsSources, cwd: string, logger: Logger): SessionSettings {
+  const { userFolder, flagFile } = sources;
+  const user = userFolder === undefined ? {} : readLayer(join(userFolder, "settings.json"), logger);
+  const policy = userFolder === undefined ? {} : readLayer(join(userFolder, "managed-settings.json"), logger);
+  const isTrusted = isTrustedFolder(cwd, [user, policy]);
+  const project = ["settings.json", "settings.local.json"].map((name) => {
+    const file = join(cwd, ".crabcode", name);
+    const layer = withoutKeys(readLayer(file, logger), ["trusted_directories"]);
+    if (isTrusted) return layer;
+    const ignored: string[] = [];
+    const rest = withoutUntrustedKeys(layer, ignored);
+    if (ignored.length > 0) {
+      logger.warn({ file, ignored }, "settings of a folder that is not trusted are ignored");
+    }
+    return rest;
+  });
+  const flag = flagFile === undefined ? {} : readLayer(flagFile, logger);
+  const layers = [sources.base ?? {}, user, ...project, flag, policy];
+  return parseSessionSettings(layers.reduce(mergeSettings));
+}
+
+function readLayer(file: string, logger: Logger): Layer {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    const isMissing = cause instanceof Error && "code" in cause && ["ENOENT", "ENOTDIR"].includes(String(cause.code));
+    if (!isMissing) logger.warn({ file, cause }, "a settings file cannot be read");
+    return {};
+  }
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error !== undefined || !isLayer(value)) {
+    const problem = error === undefined ? "not an object" : printParseErrorCode(error.error);
+    logger.warn({ file, problem }, "a settings file is broken and ignored");
+    return {};
+  }
+  return withAbsoluteScripts(value, dirname(file));
+}
+
+/** A script named in a file lies beside it, wherever the session works. */
+function withAbsoluteScripts(layer: Layer, folder: string): Layer {
+  const fix = (profile: unknown): unknown => {
+    const script = isLayer(profile) ? profile["script_path"] : undefined;
+    return isLayer(profile) && typeof script === "string"
+      ? { ...profile, script_path: resolve(folder, script) }
+      : profile;
+  };
+  const { api, models } = { api: layer["api"], models: layer["models"] };
+  return {
+    ...layer,
+    ...(api !== undefined && { api: fix(api) }),
+    ...(isLayer(models) && {
+      models: Object.fromEntries(Object.entries(models).map(([name, profile]) => [name, fix(profile)])),
+    }),
+  };
+}
+
+function isTrustedFolder(cwd: string, layers: readonly Layer[]): boolean {
+  return layers
+    .flatMap((layer) => layer["trusted_directories"])
+    .some((folder) => {
+      if (typeof folder !== "string" || !isAbsolute(folder)) return false;
+      const real = realPath(folder);
+      return cwd === real || cwd.startsWith(real.endsWith(sep) ? real : real + sep);
+    });
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    // A folder that does not exist trusts nothing that exists.
+    return folder;
+  }
+}
+
+function withoutKeys(layer: Layer, keys: readonly string[]): Layer {
+  return Object.fromEntries(Object.entries(layer).filter(([key]) => !keys.includes(key)));
+}

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { ModelSettings } from "./model-settings.ts";
+
+/** How calls are decided that no rule decides. */
+export type PermissionMode = "default" | "acceptEdits" | "bypassPermissions" | "dontAsk" | "plan";
+
+/** A rule fits a call when all its keys do. */
+export interface PermissionRule {
+  /** Name of a tool; `*` stands for any characters. */
+  readonly tool: string;
+  /** Fits the absolute path or the one relative to the session's folder. */
+  readonly path?: string | undefined;
+  readonly command?: string | undefined;
+}
+
+/** The `permissions` object of the settings, ready for use. */
+export interface PermissionSettings {
+  readonly mode: PermissionMode;
+  readonly allow: readonly PermissionRule[];
+  readonly deny: readonly PermissionRule[];
+  readonly ask: readonly PermissionRule[];
+  readonly additionalDirectories: readonly string[];
+  /** How long a question waits; 0 is for ever. */
+  readonly requestTimeoutMs: number;
+}
+
+/** Settings of one session. */
+export interface SessionSettings {
+  readonly models: ModelSettings;
+  readonly permissions: PermissionSettings;
+  /** Variables for commands. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Which mode switches a tool may bring about by itself. */
+  readonly autoApplyModes: "restrictive" | "none" | "all";
+  /** Language of the answers, when set. */
+  readonly language: string | undefined;
+  /** Longest run of one tool call; 0 is no limit. */
+  readonly toolCallTimeoutMs: number;
+  /** Only lowers the server's. */
+  readonly eventLog: { readonly maxEvents?: number; readonly maxBytes?: number; readonly maxAgeMs?: number };
+}
+
+const DEFAULT_REQUEST_TIMEOUT_SECONDS = 1800;
+const MS_PER_DAY = 86_400_000;
+
+const apiConfig = z.record(z.string(), z.unknown()).catch({});
+const rule = z.object({
+  tool: z.string(),
+  path: z.string().optional(),
+  command: z.string().optional(),
+});
+// A rule that cannot be read is dropped, the others stay.
+const rules = z
+  .array(z.unknown())
+  .catch([])
+  .transform((items) => items.flatMap((item) => rule.safeParse(item).data ?? []));
+
+const permissions = z
+  .object({
+    allow: rules,
+    deny: rules,
+    ask: rules,
+    default_mode: z.string().optional().catch(undefined),
+    additional_directories: z.array(z.string()).catch([]),
+    run_everything: z.boolean().catch(false),
+    request_timeout_seconds: z.number().min(0).catch(DEFAULT_REQUEST_TIMEOUT_SECONDS),
+  })
+  .catch({
+    allow: [],
+    deny: [],
+    ask: [],
+    default_mode: undefined,
+    additional_directories: [],
+    run_everything: false,
+    request_timeout_seconds: DEFAULT_REQUEST_TIMEOUT_SECONDS,
+  });
+
+const settingsFile = z.object({
+  api: apiConfig,
+  models: z.record(z.string(), apiConfig).catch({}),
+  default_model: z.string().optional().catch(undefined),
+  env: z.record(z.string(), z.string()).catch({}),
+  permissions,
+  modes: z.object({ auto_apply: z.enum(["restrictive", "none", "all"]).catch("restrictive") }).catch({
+    auto_apply: "restrictive",
+  }),
+  language: z.string().optional().catch(undefined),
+  tool_call_timeout: z.number().positive().optional().catch(undefined),
+  event_log: z
+    .object({
+      max_events: z.int().min(16).optional().catch(undefined),
+      max_bytes: z.int().positive().optional().catch(undefined),
+      max_age_days: z.number().positive().optional().catch(undefined),
+    })
+    .catch({}),
+});
+
+const MODES: Readonly<Record<string, PermissionMode>> = {
+  ask: "default",
+  acceptEdits: "acceptEdits",
+  bypassPermissions: "bypassPermissions",
+  run_everything: "bypassPermissions",
+  dontAsk: "dontAsk",
+};
+
+/** Makes settings out of the merged files. A value that cannot be used counts as absent. */
+export function parseSessionSettings(merged: Readonly<Record<string, unknown>>): SessionSettings {
+  const file = settingsFile.parse(merged);
+  const { max_events, max_bytes, max_age_days } = file.event_log;
+  return {
+    models: {
+      api: file.api,
+      models: file.models,
+      ...(file.default_model !== undefined && { defaultModel: file.default_model }),
+    },
+    permissions: {
+      mode: file.permissions.run_everything
+        ? "bypassPermissions"
+        : (MODES[file.permissions.default_mode ?? "ask"] ?? "default"),
+      allow: file.permissions.allow,
+      deny: file.permissions.deny,
+      ask: file.permissions.ask,
+      additionalDirectories: file.permissions.additional_directories,
+      requestTimeoutMs: file.permissions.request_timeout_seconds * 1000,
+    },
+    environment: file.env,
+    autoApplyModes: file.modes.auto_apply,
+    language: file.language,
+    toolCallTimeoutMs: (file.tool_call_timeout ?? 0) * 1000,
+    eventLog: {
+      ...(max_events !== undefined && { maxEvents: max_events }),
+      ...(max_bytes !== undefined && { maxBytes: max_bytes }),
+      ...(max_age_days !== undefined && { maxAgeMs: max_age_days * MS_PER_DAY }),
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import type { Clock } from "@trivium/core";
+import type { CrabcodeSessionEvent } from "@trivium/proto/crabcode-events";
+import { z } from "zod";
+import type { ToolInput } from "../conversation/message.ts";
+import type { ChoiceVerdict } from "../gates/question-registry.ts";
+import type { ToolboxPort } from "../ports/toolbox-port.ts";
+
+/** What a call leaves behind. */
+export interface ToolOutcome {
+  /** For the model. */
+  readonly result: string;
+  readonly isError: boolean;
+  /** A richer text for people. */
+  readonly display?: string;
+  /** Structured result, for code that calls tools. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** The turn ends with this step. */
+  readonly endsTurn?: boolean;
+}
+
+/** A choice as a tool asks it. */
+export interface ToolQuestion {
+  readonly question: string;
+  readonly options: readonly string[];
+  readonly multiple: boolean;
+}
+
+/** What a running call may use. */
+export interface ToolContext {
+  readonly toolbox: ToolboxPort;
+  readonly clock: Clock;
+  /** Absolute. */
+  readonly cwd: string;
+  /** Variables for commands. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly toolUseId: string;
+  readonly agentId: string | null;
+  /** Aborts on interrupt; the call has a second to end then. */
+  readonly signal: AbortSignal;
+  /** Publishes an event of this call. */
+  emit(event: CrabcodeSessionEvent): void;
+  /** Asks the people of this session. */
+  askChoice(question: ToolQuestion): Promise<ChoiceVerdict>;
+  /** How long questions wait, in seconds. */
+  readonly questionTimeoutSeconds: number;
+  /** The model asks for another mode; tells whether the session switched by itself. */
+  requestMode(mode: "agent" | "plan", explanation: string): boolean;
+}
+
+/** What a check of the arguments may look at beside them. */
+export interface ToolState {
+  readonly mode: "agent" | "plan";
+}
+
+/** A call whose arguments are in order. */
+export interface PreparedCall {
+  /** As written; the permission check looks at where it leads. */
+  readonly targetPath: string | undefined;
+  /** The tool's own wish for its permission. */
+  readonly opinion: "allow" | "ask" | "deny" | undefined;
+  run(context: ToolContext): Promise<ToolOutcome>;
+}
+
+/** Why arguments cannot be used. */
+export interface InputProblem {
+  readonly problem: string;
+}
+
+/** One tool of a session. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of type `object`. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Changes nothing: allowed without asking, offered in plan mode. */
+  readonly isReadOnly: boolean;
+  /** May run beside other such calls of a step. */
+  readonly isConcurrencySafe: boolean;
+  /** Checks arguments by themselves, without looking at files. */
+  prepare(input: ToolInput, state: ToolState): PreparedCall | InputProblem;
+}
+
+/** How a tool of our own is written down. */
+export interface ToolDefinition<Input> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  /** Other names a model may give a property, tried in order when the property itself is absent. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
+  readonly isReadOnly: boolean;
+  readonly isConcurrencySafe: boolean;
+  targetPath?(input: Input): string | undefined;
+  opinion?(input: Input): "allow" | "ask" | "deny" | undefined;
+  /** What the schema cannot say. Returns the problem. */
+  check?(input: Input, state: ToolState): string | undefined;
+  run(input: Input, context: ToolContext): Promise<ToolOutcome>;
+}
+
+/** Makes a tool that checks its arguments before it runs. */
+export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
+  const { name, description, input: schema, aliases, isReadOnly, isConcurrencySafe } = definition;
+  return {
+    name,
+    description,
+    inputSchema: z.toJSONSchema(schema),
+    isReadOnly,
+    isConcurrencySafe,
+    prepare(written, state) {
+      const parsed = schema.safeParse(withoutAliases(written, aliases ?? {}));
+      if (!parsed.success) return { problem: describe(parsed.error) };
+      const problem = definition.check?.(parsed.data, state);
+      if (problem !== undefined) return { problem };
+      return {
+        targetPath: definition.targetPath?.(parsed.data),
+        opinion: definition.opinion?.(parsed.data),
+        run: (context) => definition.run(parsed.data, context),
+      };
+    },
+  };
+}
+
+/** A failed call, with the text for the model. */
+export function failed(result: string): ToolOutcome {
+  return { result, isError: true };
+}
+
+/** A whole number; a decimal string counts as one. */
+export function wholeNumber(description: string): z.ZodOptional<z.ZodType<number>> {
+  const fromText = (value: unknown): unknown =>
+    typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return z.preprocess(fromText, z.int()).describe(description).optional();
+}
+
+/** True or false; the words count too. */
+export function flag(description: string): z.ZodOptional<z.ZodType<boolean>> {
+  const fromText = (value: unknown): unknown => (value === "true" ? true : value === "false" ? false : value);
+  return z.preprocess(fromText, z.boolean()).describe(description).optional();
+}
+
+function withoutAliases(input: ToolInput, aliases: Readonly<Record<string, readonly string[]>>): ToolInput {
+  const named: Record<string, unknown> = { ...input };
+  for (const [property, others] of Object.entries(aliases)) {
+    if (named[property] !== undefined) continue;
+    const other = others.find((alias) => input[alias] !== undefined);
+    if (other !== undefined) named[property] = input[other];
+  }
+  return named;
+}
+
+function describe(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
+    .join("; ");
+}

@@ -1,0 +1,98 @@
+import { descriptionSource } from "../finalize/description-source.ts";
+import { stripTemplate } from "../finalize/template/render-template.ts";
+import { createToolsetView } from "../finalize/toolset-view.ts";
+import type { JsonObject } from "../json.ts";
+import type { ToolCard, ToolCardCapabilities } from "../tool-card.ts";
+import { labelOfKind } from "../tool-kind.ts";
+import type { RegisteredTool } from "../tool-registry.ts";
+import type { ToolSettings } from "../tool-settings.ts";
+
+/** The parts of a card that differ between the catalogue and a finalized session. */
+export interface CardVariation {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly currentParams: JsonObject | undefined;
+  readonly contractVersion: string;
+  readonly isEnabled: boolean;
+}
+
+/** The card of a tool in a session. */
+export function toToolCard(
+  registered: RegisteredTool,
+  settings: ToolSettings,
+  variation: CardVariation,
+): ToolCard {
+  const { tool, namespace, outputSchema, paramsSchema, defaultParams } = registered;
+  return {
+    ...variation,
+    id: tool.id,
+    namespace,
+    kind: tool.kind,
+    displayName: labelOfKind(tool.kind),
+    shortDescription: firstSentence(variation.description),
+    category: tool.category,
+    outputSchema,
+    paramsSchema,
+    defaultParams,
+    capabilities: capabilitiesOf(registered, settings),
+    outputFields: tool.output.fields,
+  };
+}
+
+/** The card of a tool before finalize: canonical names, no template applied. */
+export function toCatalogueCard(
+  registered: RegisteredTool,
+  settings: ToolSettings,
+  open: { isEnabled: boolean; currentParams: JsonObject | undefined },
+): ToolCard {
+  const { tool, canonicalName, inputSchema } = registered;
+  const source = descriptionSource(tool, {
+    params: tool.params?.schema.parse(open.currentParams ?? {}),
+    toolset: createToolsetView([]),
+    remindersEnabled: false,
+  });
+  return toToolCard(registered, settings, {
+    name: canonicalName,
+    description: stripTemplate(source),
+    inputSchema,
+    currentParams: open.currentParams,
+    contractVersion: "",
+    isEnabled: open.isEnabled && missingDependency(registered, settings) === undefined,
+  });
+}
+
+/** Name of the backend that a tool lacks; undefined when it can work. */
+export function missingDependency({ tool }: RegisteredTool, settings: ToolSettings): string | undefined {
+  const { dependency } = tool;
+  return dependency === undefined || dependency.isConfigured(settings) ? undefined : dependency.name;
+}
+
+function capabilitiesOf(registered: RegisteredTool, settings: ToolSettings): ToolCardCapabilities {
+  const { capabilities, kind } = registered.tool;
+  const missing = missingDependency(registered, settings);
+  return {
+    supportsBackground: capabilities.alwaysBackground === true || capabilities.backgroundParameter !== undefined,
+    supportsStreaming: capabilities.streaming === true,
+    hasSideEffects: !capabilities.readOnly,
+    supportsCancellation: capabilities.cancellable === true,
+    supportsTimeout: capabilities.supportsTimeout ?? capabilities.timeoutParameter !== undefined,
+    isReadOnly: capabilities.readOnly,
+    custom: [
+      `kind:${kind}`,
+      `scope:${capabilities.scope ?? (capabilities.readOnly ? "read" : "write")}`,
+      ...(missing === undefined ? [] : [`requires:${missing}`]),
+    ],
+  };
+}
+
+const MAX_SHORT_LENGTH = 120;
+
+function firstSentence(description: string): string {
+  const text = description.trim().replace(/\s+/g, " ");
+  const end = /[.!?](?=\s|$)/.exec(text);
+  const sentence = end === null ? text : text.slice(0, end.index + 1);
+  if (sentence.length <= MAX_SHORT_LENGTH) return sentence;
+  // Not between the halves of a surrogate pair.
+  return `${sentence.slice(0, MAX_SHORT_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}

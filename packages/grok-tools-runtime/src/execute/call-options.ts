@@ -1,0 +1,97 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve } from "node:path";
+import { TriviumError } from "@trivium/core";
+import { ErrorCode } from "@trivium/proto/grok-tools";
+import { ToolError } from "../tool-error.ts";
+import type { ToolProgress } from "../tool.ts";
+
+/** How one call is to be carried out. Everything is optional. Contract: ExecutionOptions and the request metadata */
+export interface CallOptions {
+  /** At most 256 bytes; made up when absent or empty. */
+  readonly callId?: string | undefined;
+  /** Cancels the call. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time for the whole call, queueing included. 1 to 36 000 000. */
+  readonly timeoutMs?: number | undefined;
+  /** Runs in the background where the tool can and the input does not say. */
+  readonly background?: boolean | undefined;
+  readonly outputFormat?: "default" | "concise" | undefined;
+  /** For this call only; relative to the session's folder. */
+  readonly workingDirectory?: string | undefined;
+  readonly includeFields?: readonly string[] | undefined;
+  readonly excludeFields?: readonly string[] | undefined;
+  /** Default: the server's setting. */
+  readonly logicalErrors?: "error" | "output" | undefined;
+  /** Default `bytes`. */
+  readonly byteBuffers?: "bytes" | "text" | undefined;
+  /** A second call with the same key gets the first one's answer. 1 to 128 visible ASCII characters. */
+  readonly idempotencyKey?: string | undefined;
+  /** Output of the running tool. Called in order; must not throw. */
+  readonly onProgress?: ((chunk: ToolProgress) => void) | undefined;
+}
+
+const MAX_TIMEOUT_MS = 36_000_000;
+const MAX_CALL_ID_BYTES = 256;
+
+/**
+ * Checks what makes a request unusable, before the tool is looked at.
+ *
+ * @throws {@link TriviumError} `invalidInput` naming the option.
+ */
+export function checkCallOptions({ callId, timeoutMs, idempotencyKey }: CallOptions): void {
+  if (timeoutMs !== undefined && !(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    throw new TriviumError("invalidInput", `timeout_ms ${timeoutMs} is not from 1 to ${MAX_TIMEOUT_MS}`);
+  }
+  if (callId !== undefined && new TextEncoder().encode(callId).length > MAX_CALL_ID_BYTES) {
+    throw new TriviumError("invalidInput", `call_id is longer than ${MAX_CALL_ID_BYTES} bytes`);
+  }
+  if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,128}$/.test(idempotencyKey)) {
+    throw new TriviumError("invalidInput", "idempotency-key is not 1 to 128 visible ASCII characters");
+  }
+}
+
+/**
+ * The folder of a call, without symbolic links.
+ *
+ * @throws {@link ToolError} INVALID_INPUT when it is no folder, PERMISSION_DENIED outside the roots.
+ */
+export async function resolveCallDirectory(
+  wanted: string | undefined,
+  { sessionDirectory, workspaceRoots }: { sessionDirectory: string; workspaceRoots: readonly string[] | undefined },
+): Promise<string> {
+  if (wanted === undefined || wanted === "") return sessionDirectory;
+  const path = resolve(sessionDirectory, wanted);
+  const directory = await realDirectory(path);
+  if (directory === undefined) {
+    throw new ToolError(ErrorCode.INVALID_INPUT, `working_directory ${path} is not an existing directory`, {
+      filePath: path,
+      details: { field: "working_directory" },
+    });
+  }
+  if (workspaceRoots !== undefined && !isInside(directory, workspaceRoots)) {
+    throw new ToolError(ErrorCode.PERMISSION_DENIED, `working_directory ${path} is outside the workspace roots`, {
+      filePath: path,
+      details: { reason: "outside_roots" },
+    });
+  }
+  return directory;
+}
+
+/** The real path of an existing directory; undefined for anything else. */
+export async function realDirectory(path: string): Promise<string | undefined> {
+  try {
+    const real = await realpath(path);
+    return (await stat(real)).isDirectory() ? real : undefined;
+  } catch {
+    // Missing, not accessible, a loop of links: not a directory anyone can work in.
+    return undefined;
+  }
+}
+
+/** Whether a real path is one of the roots or below one. */
+export function isInside(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => {
+    const way = relative(root, path);
+    return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
+  });
+}

@@ -1,0 +1,48 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { TriviumError } from "@trivium/core";
+import { systemCodeOf } from "../file-error.ts";
+import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "./path-jail.ts";
+
+/** A regular file that is open for reading. Dispose it after use. */
+export interface OpenFile extends AsyncDisposable {
+  readonly handle: FileHandle;
+  readonly stats: Stats;
+}
+
+/**
+ * Opens a regular file for reading and checks where it really is. Never blocks: a pipe or device is told, not read.
+ *
+ * @throws {@link TriviumError} `failedPrecondition` when it is neither a file nor a folder, `permissionDenied` outside
+ * the roots; a system error otherwise, EISDIR for a folder.
+ */
+export async function openFile(path: string, roots: Roots): Promise<OpenFile> {
+  await assertPathInsideRoots(path, roots);
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((cause: unknown) => {
+    // Sockets and devices without a driver cannot even be opened.
+    if (systemCodeOf(cause) === "ENXIO" || systemCodeOf(cause) === "ENODEV") throw notRegular(path);
+    throw cause;
+  });
+  try {
+    await assertHandleInsideRoots(handle, path, roots);
+    const stats = await handle.stat();
+    if (stats.isDirectory()) {
+      throw Object.assign(new Error(`${path} is a directory`), { code: "EISDIR" });
+    }
+    if (!stats.isFile()) throw notRegular(path);
+    return { handle, stats, [Symbol.asyncDispose]: () => handle.close() };
+  } catch (cause) {
+    await handle.close();
+    throw cause;
+  }
+}
+
+/** The error for a pipe, a socket or a device; its kind `failedPrecondition` has no other use in this folder. */
+export function notRegular(path: string): TriviumError {
+  return new TriviumError("failedPrecondition", `${path} is not a regular file`);
+}
+
+/** Whether an error is that of {@link notRegular}. */
+export function isNotRegular(thrown: unknown): boolean {
+  return TriviumError.isInstance(thrown) && thrown.kind === "failedPrecondition";
+}

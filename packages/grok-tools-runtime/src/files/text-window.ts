@@ -1,0 +1,90 @@
+import { type LineIndex, type LineSource, readRange } from "./line-index.ts";
+import { decodeText, type DetectedEncoding } from "./text-encoding.ts";
+
+/** Which lines of a file to read. */
+export interface WindowRequest {
+  /** First line from 1. Negative counts from the end, where -1 is the line behind the last line feed. */
+  readonly offset: number;
+  /** Infinity: to the end. */
+  readonly maxLines: number;
+  /** A window with more bytes is not read. */
+  readonly maxBytes: number;
+}
+
+/** Lines of a file. */
+export interface TextWindow {
+  readonly kind: "window";
+  /** 1-based number of the first line that was asked for, also when the window is empty. */
+  readonly firstLine: number;
+  /** Lines without their terminators; the last may be the empty one behind the last line feed. */
+  readonly lines: readonly string[];
+  /** The same as one text, as it is in the file. */
+  readonly rawText: string;
+}
+
+/** A window that is not read because of its size. */
+export interface OversizedWindow {
+  readonly kind: "too-large";
+  /** At least so many bytes. */
+  readonly sizeBytes: number;
+  readonly isSizeExact: boolean;
+  /** The window is one line, so asking for fewer lines does not help. */
+  readonly isOneLine: boolean;
+}
+
+/** An open text file. */
+export interface TextSource extends LineSource {
+  readonly index: LineIndex;
+  readonly detected: DetectedEncoding;
+}
+
+/** Reads lines of a file. Memory is bounded by `maxBytes`, whatever the size of the file and of its lines. */
+export async function readTextWindow(
+  source: TextSource,
+  { offset, maxLines, maxBytes }: WindowRequest,
+): Promise<TextWindow | OversizedWindow> {
+  const { index } = source;
+  const firstLine = offset < 0 ? await lineFromEnd(source, offset) : Math.max(1, offset);
+  const empty: TextWindow = { kind: "window", firstLine, lines: [], rawText: "" };
+  if (maxLines === 0 || index.totalLines === 0) return empty;
+  const start = await index.offsetOf(firstLine, source);
+  if (start === undefined) return empty;
+  const stop = start + maxBytes + 1;
+  const next = await index.offsetOf(firstLine + maxLines, source, stop);
+  const end = next ?? index.sizeBytes;
+  if (end - start > maxBytes) {
+    const isSizeExact = next !== undefined || index.isComplete;
+    const second = await index.offsetOf(firstLine + 1, source, stop);
+    return {
+      kind: "too-large",
+      sizeBytes: isSizeExact ? end - start : maxBytes,
+      isSizeExact,
+      isOneLine: second === undefined || second - start > maxBytes,
+    };
+  }
+  const text = decodeText(await readRange(source, start, end - start), source.detected.encoding);
+  return { ...empty, ...splitWindow(text, maxLines) };
+}
+
+/** A text in the file ends its lines with `\n` or `\r\n`; a lone `\r` belongs to the line. */
+function splitWindow(rawText: string, maxLines: number): Pick<TextWindow, "lines" | "rawText"> {
+  const fields = rawText.split("\n");
+  const last = fields.pop() ?? "";
+  const lines = fields.map((field) => (field.endsWith("\r") ? field.slice(0, -1) : field));
+  if (lines.length < maxLines) lines.push(last);
+  return { lines, rawText };
+}
+
+/** The line that a negative offset names; a text without a final line feed counts one line more. */
+async function lineFromEnd(source: TextSource, offset: number): Promise<number> {
+  const { index } = source;
+  await index.complete(source);
+  const endsWithFeed = index.totalLines === 0 || (await endsWithLineFeed(source));
+  return Math.max(1, index.totalLines + (endsWithFeed ? 0 : 1) + offset + 1);
+}
+
+async function endsWithLineFeed(source: TextSource): Promise<boolean> {
+  const unitBytes = source.detected.encoding === "utf-8" ? 1 : 2;
+  const tail = await readRange(source, source.index.sizeBytes - unitBytes, unitBytes);
+  return decodeText(tail, source.detected.encoding) === "\n";
+}

@@ -1,0 +1,89 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import type { OutputValue, ToolOutput } from "../tool.ts";
+
+/** How a caller wants the structured output. */
+export interface OutputForm {
+  /** Form of byte buffers: arrays of integers, or text. */
+  readonly byteBuffers: "bytes" | "text";
+  /** Leave byte buffers out and use concise texts. */
+  readonly isConcise: boolean;
+  /** Payload keys to keep; empty keeps all. */
+  readonly includeFields?: readonly string[] | undefined;
+  /** Payload keys to leave out, after `includeFields`. */
+  readonly excludeFields?: readonly string[] | undefined;
+}
+
+/** The union value as JSON. */
+export function encodeOutput(output: ToolOutput, form: OutputForm): JsonObject {
+  const variant = variantOf(output);
+  if (variant === undefined) {
+    const { type, ...payload } = output;
+    return { type, ...encodePayload(payload, form) };
+  }
+  const payload = output[variant];
+  if (!isPayload(payload)) return { type: output.type, [variant]: toJson(payload, form) };
+  return { type: output.type, [variant]: encodePayload(payload, form) };
+}
+
+type Payload = { readonly [key: string]: OutputValue | undefined };
+
+/** Enum-shaped values have one key besides `type`, and variant names begin with a capital. */
+function variantOf(output: ToolOutput): string | undefined {
+  const keys = Object.keys(output).filter((key) => key !== "type" && output[key] !== undefined);
+  const [key] = keys;
+  return keys.length === 1 && key !== undefined && /^[A-Z]/.test(key) ? key : undefined;
+}
+
+function isPayload(value: OutputValue | undefined): value is Payload {
+  return isJsonObject(value);
+}
+
+function encodePayload(payload: Payload, form: OutputForm): JsonObject {
+  const encoded: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(form.isConcise ? concise(payload) : payload)) {
+    if (value === undefined) continue;
+    if (value instanceof Uint8Array) Object.assign(encoded, encodeBytes(key, value, form));
+    else encoded[key] = toJson(value, form);
+  }
+  return selectFields(encoded, form);
+}
+
+const TWIN_SUFFIX = "_concise";
+
+/** Each text with a concise twin takes its value; the twins go. */
+function concise(payload: Payload): Payload {
+  const result: Record<string, OutputValue | undefined> = {};
+  for (const [key, value] of Object.entries(payload)) {
+    if (key.endsWith(TWIN_SUFFIX) && Object.hasOwn(payload, key.slice(0, -TWIN_SUFFIX.length))) continue;
+    result[key] = payload[key + TWIN_SUFFIX] ?? value;
+  }
+  return result;
+}
+
+function encodeBytes(key: string, bytes: Uint8Array, { byteBuffers, isConcise }: OutputForm): JsonObject {
+  if (isConcise) return {};
+  if (byteBuffers === "bytes") return { [key]: [...bytes] };
+  try {
+    return { [key]: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    // Not UTF-8: the caller is told that the text is not the bytes.
+    return { [key]: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), [`${key}_lossy`]: true };
+  }
+}
+
+function toJson(value: OutputValue | undefined, form: OutputForm): JsonValue {
+  if (value === undefined) return null;
+  if (value instanceof Uint8Array) return form.byteBuffers === "bytes" ? [...value] : new TextDecoder().decode(value);
+  if (Array.isArray(value)) return value.map((item: OutputValue) => toJson(item, form));
+  if (!isPayload(value)) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.map(([key, item]): [string, JsonValue] => [key, toJson(item, form)]));
+}
+
+function selectFields(payload: JsonObject, { includeFields = [], excludeFields = [] }: OutputForm): JsonObject {
+  if (includeFields.length === 0 && excludeFields.length === 0) return payload;
+  const kept = Object.entries(payload).filter(
+    ([key]) => (includeFields.length === 0 || includeFields.includes(key)) && !excludeFields.includes(key),
+  );
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,305 @@
+import { type Clock, type Logger, TriviumError } from "@trivium/core";
+import { CommandLog } from "./command-log.ts";
+import type {
+  Command,
+  CommandEnd,
+  CommandOutput,
+  CommandSpec,
+  CommandStatus,
+  OutputChunk,
+} from "./command-runner.ts";
+import type { Helper } from "./helper.ts";
+import type { CleanUpMessage, EndedMessage, FromHelper, ReportedProcess } from "./supervisor/message.ts";
+
+export interface RunDeps {
+  readonly commandId: string;
+  readonly serverId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Takes a command that waits out of the queue. */
+  leaveQueue(): void;
+  /** The command has its result and needs no place any more. */
+  onEnded(): void;
+  /** Nothing of the command is left. */
+  onVacated(supervisor: Helper, isReusable: boolean): void;
+  /** The supervisor is gone. */
+  onLost(): void;
+  cleanUp(request: Omit<CleanUpMessage, "type">): Promise<readonly ReportedProcess[]>;
+}
+
+type KillReason = "cancelled" | "killed" | "session-ended";
+
+const DEFAULT_GRACE_MS = 1000;
+const DEFAULT_MAX_OUTPUT_BYTES = 5 * 1024 ** 3;
+const KEPT_LOG_BYTES = 64 * 1024 ** 2;
+/** What a supervisor may need beyond the grace before it counts as hung: its kill loop gives up after 5 s. */
+const HUNG_MS = 9000;
+
+/** The server's side of one command. */
+export class SupervisedRun implements Command {
+  readonly commandId: string;
+  readonly startedAtMs: number;
+  readonly ended: Promise<CommandEnd>;
+  readonly #spec: CommandSpec;
+  readonly #deps: RunDeps;
+  readonly #log: CommandLog;
+  readonly #startedAt: number;
+  readonly #end = Promise.withResolvers<CommandEnd>();
+  readonly #started = Promise.withResolvers<void>();
+  readonly #vacated = Promise.withResolvers<void>();
+  readonly #outputRequests = new Map<number, (output: CommandOutput) => void>();
+  #supervisor: Helper | undefined;
+  #pid: number | undefined;
+  #status: CommandStatus = "queued";
+  #result: CommandEnd | undefined;
+  #keptOutput: CommandOutput = { head: new Uint8Array(), tail: new Uint8Array(), omittedBytes: 0, totalBytes: 0 };
+  #survivors: readonly ReportedProcess[] = [];
+  #hasVacated = false;
+  #killReason: KillReason | undefined;
+  #requestCount = 0;
+  #hungTimer: Disposable | undefined;
+
+  constructor(spec: CommandSpec, deps: RunDeps) {
+    this.#spec = spec;
+    this.#deps = deps;
+    this.commandId = deps.commandId;
+    this.startedAtMs = deps.clock.now();
+    this.#startedAt = deps.clock.monotonic();
+    this.ended = this.#end.promise;
+    this.#log = new CommandLog(spec.logPath);
+  }
+
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  get status(): CommandStatus {
+    return this.#status;
+  }
+
+  get outputBytes(): number {
+    return this.#log.announcedBytes;
+  }
+
+  /** Resolves when the process runs, or has failed to. */
+  get started(): Promise<void> {
+    return this.#started.promise;
+  }
+
+  /** Resolves when nothing is left, or what is left cannot be killed. */
+  get hasVacated(): boolean {
+    return this.#hasVacated;
+  }
+
+  /** A place is free: runs on this supervisor. */
+  runOn(supervisor: Helper): void {
+    if (this.#result !== undefined) {
+      this.#setVacated();
+      this.#deps.onVacated(supervisor, true);
+      return;
+    }
+    this.#supervisor = supervisor;
+    this.#status = "running";
+    supervisor.listen(
+      (message, bytes) => this.#onMessage(message, bytes),
+      () => void this.#onLost(),
+    );
+    const { argv, workingDirectory, env, stdin, timeoutMs, logPath, headBytes, tailBytes } = this.#spec;
+    const { commandId, serverId } = this.#deps;
+    supervisor.send({
+      type: "run",
+      commandId,
+      argv,
+      workingDirectory,
+      env: { ...env, TRIVIUM_COMMAND: commandId, TRIVIUM_SERVER: serverId },
+      stdin,
+      timeoutMs,
+      timeoutGraceMs: this.#spec.timeoutGraceMs ?? DEFAULT_GRACE_MS,
+      logPath,
+      headBytes,
+      tailBytes,
+      maxOutputBytes: this.#spec.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
+      keptLogBytes: KEPT_LOG_BYTES,
+      keepsLeftovers: this.#spec.keepsLeftovers ?? false,
+    });
+    if (timeoutMs !== undefined) {
+      this.#watchForHang(timeoutMs + (this.#spec.timeoutGraceMs ?? DEFAULT_GRACE_MS));
+    }
+  }
+
+  /** It cannot be run. */
+  fail(reason: "spawn-failed" | "session-ended", spawnError: string | undefined): void {
+    this.#finish(this.#endWithoutRun(reason, spawnError));
+    this.#setVacated();
+  }
+
+  async output(): Promise<CommandOutput> {
+    const supervisor = this.#supervisor;
+    if (this.#result !== undefined || supervisor === undefined) return this.#keptOutput;
+    const requestId = ++this.#requestCount;
+    return await new Promise((resolve) => {
+      this.#outputRequests.set(requestId, resolve);
+      if (!supervisor.send({ type: "read-output", commandId: this.commandId, requestId })) {
+        this.#outputRequests.delete(requestId);
+        resolve(this.#keptOutput);
+      }
+    });
+  }
+
+  readLog(offset: number, maxBytes: number): Promise<Uint8Array> {
+    return this.#log.read(offset, maxBytes);
+  }
+
+  chunks(signal: AbortSignal): AsyncIterable<OutputChunk> {
+    return this.#log.follow(signal);
+  }
+
+  async kill(reason: KillReason, graceMs: number): Promise<CommandEnd> {
+    if (this.#status === "queued") {
+      this.#deps.leaveQueue();
+      this.#finish(this.#endWithoutRun(reason, undefined));
+      // A supervisor may be on its way; `runOn` gives it back.
+      return await this.ended;
+    }
+    if (this.#result === undefined) {
+      this.#killReason ??= reason;
+      this.#supervisor?.send({ type: "kill", commandId: this.commandId, reason, graceMs });
+      this.#watchForHang(graceMs);
+      return await this.ended;
+    }
+    await this.release();
+    return { ...this.#result, leftovers: [], survivors: this.#survivors };
+  }
+
+  async release(): Promise<void> {
+    if (this.#result === undefined) await this.kill("killed", 0);
+    if (this.#hasVacated || this.#supervisor === undefined) return;
+    this.#supervisor.send({ type: "release", commandId: this.commandId });
+    this.#watchForHang(0);
+    await this.#vacated.promise;
+  }
+
+  #onMessage(message: FromHelper, bytes: Uint8Array): void {
+    if (!("commandId" in message) || message.commandId !== this.commandId) return;
+    switch (message.type) {
+      case "started":
+        this.#pid = message.pid;
+        this.#started.resolve();
+        break;
+      case "progress":
+        this.#log.announce(message.totalBytes);
+        break;
+      case "output":
+        this.#outputRequests.get(message.requestId)?.(toOutput(message, bytes));
+        this.#outputRequests.delete(message.requestId);
+        break;
+      case "ended":
+        this.#log.announce(message.totalBytes);
+        this.#keptOutput = toOutput(message, bytes);
+        this.#finish(toEnd(message));
+        break;
+      case "cleared":
+        this.#survivors = message.survivors;
+        // With survivors the supervisor stays and goes on trying; nobody needs to wait for that.
+        this.#vacated.resolve();
+        break;
+      case "vacated":
+        this.#setVacated();
+        if (this.#supervisor !== undefined) this.#deps.onVacated(this.#supervisor, message.isReusable);
+        break;
+    }
+  }
+
+  /** The supervisor is gone: the guardian ends what it has left. */
+  async #onLost(): Promise<void> {
+    if (this.#hasVacated) return;
+    const { commandId } = this;
+    const supervisorPid = this.#supervisor?.pid ?? 0;
+    this.#deps.logger.error({ commandId, supervisorPid }, "a supervisor is gone before its command");
+    const survivors = await this.#deps
+      .cleanUp({ supervisorPid, commandId, shellPid: this.#pid })
+      .catch((error: unknown) => {
+        this.#deps.logger.error({ commandId, error }, "cannot clean up after a lost supervisor");
+        return [];
+      });
+    this.#survivors = survivors;
+    if (this.#result === undefined) {
+      const { output, size } = await this.#log.rebuild(this.#spec.headBytes, this.#spec.tailBytes);
+      this.#keptOutput = output;
+      this.#log.announce(size);
+      const reason = this.#killReason ?? "supervisor-lost";
+      this.#finish({ ...this.#endWithoutRun(reason, undefined), survivors });
+    }
+    this.#setVacated();
+    this.#deps.onLost();
+  }
+
+  #finish(end: CommandEnd): void {
+    if (this.#result !== undefined) return;
+    this.#hungTimer?.[Symbol.dispose]();
+    this.#result = end;
+    this.#survivors = end.survivors;
+    this.#status = "ended";
+    for (const resolve of this.#outputRequests.values()) resolve(this.#keptOutput);
+    this.#outputRequests.clear();
+    this.#log.finish();
+    this.#started.resolve();
+    this.#end.resolve(end);
+    this.#deps.onEnded();
+  }
+
+  #setVacated(): void {
+    this.#hungTimer?.[Symbol.dispose]();
+    this.#hasVacated = true;
+    this.#vacated.resolve();
+  }
+
+  #endWithoutRun(reason: CommandEnd["reason"], spawnError: string | undefined): CommandEnd {
+    return {
+      reason,
+      exitCode: null,
+      signal: null,
+      durationMs: Math.round(this.#deps.clock.monotonic() - this.#startedAt),
+      survivors: [],
+      leftovers: [],
+      logIncompleteAt: undefined,
+      spawnError,
+    };
+  }
+
+  /** A supervisor that does not answer in time is given up; the guardian takes over. */
+  #watchForHang(expectedMs: number): void {
+    this.#hungTimer?.[Symbol.dispose]();
+    this.#hungTimer = this.#deps.clock.setTimer(expectedMs + HUNG_MS, () => this.#supervisor?.destroy());
+  }
+}
+
+/** What {@link SupervisedRun} answers when the runner is closing. */
+export function closingError(): TriviumError {
+  return new TriviumError("unavailable", "the command runner is closing; no new commands");
+}
+
+function toOutput(
+  { totalBytes, headLength }: { readonly totalBytes: number; readonly headLength: number },
+  bytes: Uint8Array,
+): CommandOutput {
+  // Copies: the bytes are part of a larger buffer.
+  const head = bytes.slice(0, headLength);
+  const tail = bytes.slice(headLength);
+  return { head, tail, totalBytes, omittedBytes: totalBytes - head.length - tail.length };
+}
+
+function toEnd(message: EndedMessage): CommandEnd {
+  const { reason, exitCode, signal, durationMs, logIncompleteAt, spawnError } = message;
+  const toNote = ({ pid, commandLine, why }: ReportedProcess) => ({ pid, commandLine, why });
+  return {
+    reason,
+    exitCode,
+    signal,
+    durationMs,
+    survivors: message.survivors.map(toNote),
+    leftovers: message.leftovers.map(toNote),
+    logIncompleteAt,
+    spawnError,
+  };
+}

@@ -1,0 +1,85 @@
+import type { Logger } from "@trivium/core";
+import type { JsonValue } from "../json.ts";
+import type { FinishedCall, ResourceDefinition, SessionScope } from "../session-resource.ts";
+
+type Held = { readonly definition: ResourceDefinition; readonly resource: unknown };
+
+/** The resources of one session. Disposing ends them, the last made first. */
+export class SessionResources implements AsyncDisposable {
+  readonly #scope: SessionScope;
+  readonly #logger: Logger;
+  readonly #held = new Map<object, Held>();
+  /** State of resources that were not made yet, and of keys that no tool of this session knows. */
+  readonly #saved = new Map<string, JsonValue>();
+
+  constructor(scope: SessionScope) {
+    this.#scope = scope;
+    this.#logger = scope.logger;
+  }
+
+  /** The resource of a definition, made now if need be, with the saved state it has. */
+  get<Resource>(definition: ResourceDefinition<Resource>): Resource {
+    const held = this.#held.get(definition);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stored below, under its own definition
+    if (held !== undefined) return held.resource as Resource;
+    const resource = definition.create(this.#scope);
+    this.#held.set(definition, { definition, resource });
+    const { state } = definition;
+    const saved = state === undefined ? undefined : this.#saved.get(state.key);
+    if (saved !== undefined && state?.load(resource, saved) === false) {
+      this.#logger.warn({ resource: definition.name }, "saved state cannot be decoded and is ignored");
+    }
+    return resource;
+  }
+
+  /** Takes over saved values. Returns the keys that could not be decoded; their resources stay as they were. */
+  load(state: Readonly<Record<string, JsonValue>>): string[] {
+    return Object.entries(state)
+      .filter(([key, value]) => !this.#loadOne(key, value))
+      .map(([key]) => key);
+  }
+
+  /** Current values by state key. */
+  save(): Record<string, JsonValue> {
+    const state = Object.fromEntries(this.#saved);
+    for (const { definition, resource } of this.#held.values()) {
+      if (definition.state === undefined) continue;
+      const value = definition.state.save(resource);
+      if (value === undefined) Reflect.deleteProperty(state, definition.state.key);
+      else state[definition.state.key] = value;
+    }
+    return state;
+  }
+
+  /** Whether background work keeps the session open. */
+  isBusy(): boolean {
+    return [...this.#held.values()].some(({ definition, resource }) => definition.isBusy?.(resource) === true);
+  }
+
+  /** Texts of all resources for the model after a call. */
+  reminders(call: FinishedCall): string[] {
+    return [...this.#held.values()].flatMap(({ definition, resource }) => [
+      ...(definition.reminders?.(resource, call) ?? []),
+    ]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const held = [...this.#held.values()].reverse();
+    this.#held.clear();
+    for (const { definition, resource } of held) {
+      try {
+        await definition.dispose?.(resource);
+      } catch (cause) {
+        // The others must still end.
+        this.#logger.error({ resource: definition.name, cause }, "a session resource did not end cleanly");
+      }
+    }
+  }
+
+  #loadOne(key: string, value: JsonValue): boolean {
+    const held = [...this.#held.values()].find(({ definition }) => definition.state?.key === key);
+    if (held !== undefined && held.definition.state?.load(held.resource, value) === false) return false;
+    this.#saved.set(key, value);
+    return true;
+  }
+}
