@@ -22,7 +22,7 @@ export interface HostHarness {
   readonly engine: ScriptedEngine;
   readonly runtime: CodeModeRuntime;
   readonly client: Client<typeof CodeModeHost>;
-  open(request?: MessageInitShape<typeof OpenSessionRequestSchema>): Promise<OpenLease>;
+  readonly open: (request?: MessageInitShape<typeof OpenSessionRequestSchema>) => Promise<OpenLease>;
 }
 
 /** A stream that is read in the background. */
@@ -31,16 +31,18 @@ export interface ReadStream<Message> {
   /** Resolves with the error the stream ended with, undefined for a clean end. */
   readonly ended: Promise<unknown>;
   /** The client resets the stream. */
-  reset(): void;
+  readonly reset: () => void;
   /** Resolves when the stream has brought so many messages. */
-  until(count: number): Promise<Message[]>;
+  readonly until: (count: number) => Promise<Message[]>;
 }
 
 /** An open session. */
 export interface OpenLease extends ReadStream<SessionEvent> {
   readonly sessionId: string;
-  execute(request: MessageInitShape<typeof ExecuteRequestSchema>): ReadStream<ExecuteEvent>;
-  subscribe(request?: MessageInitShape<typeof SubscribeToToolCallsRequestSchema>): ReadStream<ToolCall>;
+  readonly execute: (request: MessageInitShape<typeof ExecuteRequestSchema>) => ReadStream<ExecuteEvent>;
+  readonly subscribe: (
+    request?: MessageInitShape<typeof SubscribeToToolCallsRequestSchema>,
+  ) => ReadStream<ToolCall>;
 }
 
 export function createHostHarness(

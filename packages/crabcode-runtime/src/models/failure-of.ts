@@ -4,22 +4,22 @@ import type { ModelErrorKind, ModelFailure } from "../ports/model-port.ts";
 const overflowWords = ["maximum context length", "context window", "prompt is too long", "context limit"];
 
 /** Error words of providers whose errors come inside a stream, without a status. */
-const kindOfWord: Readonly<Record<string, ModelErrorKind>> = {
-  context_length_exceeded: "contextOverflow",
-  request_too_large: "contextOverflow",
-  authentication_error: "auth",
-  permission_error: "auth",
-  invalid_api_key: "auth",
-  content_filter: "contentFilter",
-  content_policy_violation: "contentFilter",
-  rate_limit_error: "transient",
-  rate_limit_exceeded: "transient",
-  overloaded_error: "transient",
-  timeout_error: "transient",
-  api_error: "transient",
-  server_error: "transient",
-  internal_server_error: "transient",
-};
+const kindOfWord: ReadonlyMap<string, ModelErrorKind> = new Map([
+  ["context_length_exceeded", "contextOverflow"],
+  ["request_too_large", "contextOverflow"],
+  ["authentication_error", "auth"],
+  ["permission_error", "auth"],
+  ["invalid_api_key", "auth"],
+  ["content_filter", "contentFilter"],
+  ["content_policy_violation", "contentFilter"],
+  ["rate_limit_error", "transient"],
+  ["rate_limit_exceeded", "transient"],
+  ["overloaded_error", "transient"],
+  ["timeout_error", "transient"],
+  ["api_error", "transient"],
+  ["server_error", "transient"],
+  ["internal_server_error", "transient"],
+]);
 
 /** What is known of a failed request. */
 export interface FailureFacts {
@@ -45,7 +45,7 @@ export function failureOf(facts: FailureFacts, otherwise: ModelErrorKind = "othe
 }
 
 function kindOf({ message, status, words }: FailureFacts): ModelErrorKind | undefined {
-  const known = words.map((word) => kindOfWord[word]).find((kind) => kind !== undefined);
+  const known = words.map((word) => kindOfWord.get(word)).find((kind) => kind !== undefined);
   if (status === 401 || status === 403) return "auth";
   if (status === 408 || status === 409 || status === 429) return "transient";
   if (status !== undefined && status >= 500) return "transient";

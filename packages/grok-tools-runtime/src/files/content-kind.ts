@@ -25,7 +25,8 @@ export function isBinaryContent(extension: string, probe: Uint8Array): boolean {
   if (probe.length === 0) return false;
   if (binaryExtensions.has(extension)) return true;
   const { encoding, markBytes } = detectEncoding(probe);
-  const units = encoding === "utf-8" ? probe : new Uint16Array(wideUnits(probe.subarray(markBytes), encoding));
+  const units =
+    encoding === "utf-8" ? probe : new Uint16Array(wideUnits(probe.subarray(markBytes), encoding));
   if (units.length === 0) return false;
   let controls = 0;
   for (const unit of units) {
@@ -44,8 +45,9 @@ function wideUnits(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): number
 
 /** MIME type of an image by its first bytes; undefined for everything else. */
 export function imageTypeOf(probe: Uint8Array): string | undefined {
-  return signatures.find(({ parts }) => parts.every(([at, ...bytes]) => bytes.every((byte, index) => probe[at + index] === byte)))
-    ?.mimeType;
+  return signatures.find(({ parts }) =>
+    parts.every(([at, ...bytes]) => bytes.every((byte, index) => probe[at + index] === byte)),
+  )?.mimeType;
 }
 
 /** A place in the file and the bytes there. */
@@ -59,7 +61,13 @@ const signatures: readonly { mimeType: string; parts: readonly SignaturePart[] }
   { mimeType: "image/jpeg", parts: [[0, 0xff, 0xd8, 0xff]] },
   { mimeType: "image/gif", parts: [[0, 0x47, 0x49, 0x46, 0x38]] },
   { mimeType: "image/webp", parts: [RIFF, [8, 0x57, 0x45, 0x42, 0x50]] },
-  { mimeType: "image/bmp", parts: [[0, 0x42, 0x4d], [6, 0, 0, 0, 0]] },
+  {
+    mimeType: "image/bmp",
+    parts: [
+      [0, 0x42, 0x4d],
+      [6, 0, 0, 0, 0],
+    ],
+  },
   { mimeType: "image/tiff", parts: [[0, 0x49, 0x49, 0x2a, 0x00]] },
   { mimeType: "image/tiff", parts: [[0, 0x4d, 0x4d, 0x00, 0x2a]] },
   { mimeType: "image/x-icon", parts: [[0, 0x00, 0x00, 0x01, 0x00]] },

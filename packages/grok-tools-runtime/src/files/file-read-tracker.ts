@@ -60,17 +60,21 @@ export class FileReadTracker {
   /** `{ "files": { path: { "mtime_ms", "size", "sha256", "ranges" } } }`. */
   save(): JsonValue | undefined {
     if (this.#reads.size === 0) return undefined;
-    const files = [...this.#reads].map(([path, { mtimeMs, sizeBytes, sha256, ranges }]): [string, JsonValue] => [
-      path,
-      { mtime_ms: mtimeMs, size: sizeBytes, sha256: sha256 ?? null, ranges },
-    ]);
+    const files = [...this.#reads].map(
+      ([path, { mtimeMs, sizeBytes, sha256, ranges }]): [string, JsonValue] => [
+        path,
+        { mtime_ms: mtimeMs, size: sizeBytes, sha256: sha256 ?? null, ranges },
+      ],
+    );
     return { files: Object.fromEntries(files) };
   }
 
   /** Takes over what {@link save} gave. False when the value is something else; nothing changed then. */
   load(value: JsonValue): boolean {
     if (!isJsonObject(value) || !isJsonObject(value["files"])) return false;
-    const loaded = Object.entries(value["files"]).map(([path, entry]) => [path, toTrackedRead(entry)] as const);
+    const loaded = Object.entries(value["files"]).map(
+      ([path, entry]) => [path, toTrackedRead(entry)] as const,
+    );
     if (loaded.some(([, read]) => read === undefined)) return false;
     this.#reads.clear();
     for (const [path, read] of loaded) if (read !== undefined) this.#reads.set(path, read);
@@ -102,7 +106,8 @@ function mergeRanges(ranges: readonly LineRange[]): LineRange[] {
 function toTrackedRead(entry: JsonValue): TrackedRead | undefined {
   if (!isJsonObject(entry)) return undefined;
   const { mtime_ms: mtimeMs, size: sizeBytes, sha256, ranges } = entry;
-  if (typeof mtimeMs !== "number" || typeof sizeBytes !== "number" || !Array.isArray(ranges)) return undefined;
+  if (typeof mtimeMs !== "number" || typeof sizeBytes !== "number" || !Array.isArray(ranges))
+    return undefined;
   if (sha256 !== null && typeof sha256 !== "string") return undefined;
   const lineRanges = ranges.map(toLineRange);
   if (!lineRanges.every((range) => range !== undefined)) return undefined;

@@ -17,7 +17,9 @@ export class LineIndexCache {
 
   /** The index of a file in exactly this state; a new one when there is none. */
   indexOf(path: string, stats: Stats, detected: DetectedEncoding): LineIndex {
-    const identity = [stats.dev, stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs, detected.encoding].join(":");
+    const identity = [stats.dev, stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs, detected.encoding].join(
+      ":",
+    );
     const cached = this.#indexes.get(path);
     const index = cached?.identity === identity ? cached.index : new LineIndex(stats.size, detected);
     this.#indexes.delete(path);

@@ -59,7 +59,11 @@ export class LineIndex {
    * Byte offset of the beginning of a line. Undefined when the file has fewer lines, or when the line does not begin
    * in the first `stopBytes` or so.
    */
-  async offsetOf(line: number, source: LineSource, stopBytes: number = Infinity): Promise<number | undefined> {
+  async offsetOf(
+    line: number,
+    source: LineSource,
+    stopBytes: number = Infinity,
+  ): Promise<number | undefined> {
     if (line <= 1) return this.#markBytes;
     const feedsNeeded = line - 1;
     while (!this.isComplete && this.#feedsSoFar < feedsNeeded && this.#scannedBytes < stopBytes) {
@@ -130,7 +134,11 @@ export class LineIndex {
 }
 
 /** Reads a byte range; shorter at the end of the file. */
-export async function readRange({ handle }: Pick<LineSource, "handle">, start: number, length: number): Promise<Buffer> {
+export async function readRange(
+  { handle }: Pick<LineSource, "handle">,
+  start: number,
+  length: number,
+): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

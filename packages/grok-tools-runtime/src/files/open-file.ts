@@ -18,11 +18,13 @@ export interface OpenFile extends AsyncDisposable {
  */
 export async function openFile(path: string, roots: Roots): Promise<OpenFile> {
   await assertPathInsideRoots(path, roots);
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((cause: unknown) => {
-    // Sockets and devices without a driver cannot even be opened.
-    if (systemCodeOf(cause) === "ENXIO" || systemCodeOf(cause) === "ENODEV") throw notRegular(path);
-    throw cause;
-  });
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(
+    (cause: unknown) => {
+      // Sockets and devices without a driver cannot even be opened.
+      if (systemCodeOf(cause) === "ENXIO" || systemCodeOf(cause) === "ENODEV") throw notRegular(path);
+      throw cause;
+    },
+  );
   try {
     await assertHandleInsideRoots(handle, path, roots);
     const stats = await handle.stat();

@@ -40,11 +40,23 @@ export async function readText({ handle, stats }: OpenFile, request: ReadTextReq
   if (stats.size > COUNTED_BYTES) {
     const index = indexes.indexOf(path, stats, detected);
     const window = await readTextWindow({ ...source, index, detected }, request);
-    return { window, detected, totalLines: index.totalLines, isTotalEstimated: !index.isComplete, sha256: undefined };
+    return {
+      window,
+      detected,
+      totalLines: index.totalLines,
+      isTotalEstimated: !index.isComplete,
+      sha256: undefined,
+    };
   }
   const index = new LineIndex(stats.size, detected);
   const hash = createHash("sha256").update(mark.subarray(0, detected.markBytes));
   await index.complete(source, (chunk) => void hash.update(chunk));
   const window = await readTextWindow({ ...source, index, detected }, request);
-  return { window, detected, totalLines: index.totalLines, isTotalEstimated: false, sha256: hash.digest("hex") };
+  return {
+    window,
+    detected,
+    totalLines: index.totalLines,
+    isTotalEstimated: false,
+    sha256: hash.digest("hex"),
+  };
 }

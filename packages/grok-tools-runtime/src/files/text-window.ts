@@ -1,5 +1,5 @@
 import { type LineIndex, type LineSource, readRange } from "./line-index.ts";
-import { decodeText, type DetectedEncoding } from "./text-encoding.ts";
+import { type DetectedEncoding, decodeText } from "./text-encoding.ts";
 
 /** Which lines of a file to read. */
 export interface WindowRequest {

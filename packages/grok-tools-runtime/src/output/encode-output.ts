@@ -25,6 +25,7 @@ export function encodeOutput(output: ToolOutput, form: OutputForm): JsonObject {
   return { type: output.type, [variant]: encodePayload(payload, form) };
 }
 
+type Entry = [key: string, value: JsonValue];
 type Payload = { readonly [key: string]: OutputValue | undefined };
 
 /** Enum-shaped values have one key besides `type`, and variant names begin with a capital. */
@@ -39,35 +40,34 @@ function isPayload(value: OutputValue | undefined): value is Payload {
 }
 
 function encodePayload(payload: Payload, form: OutputForm): JsonObject {
-  const encoded: Record<string, JsonValue> = {};
-  for (const [key, value] of Object.entries(form.isConcise ? concise(payload) : payload)) {
-    if (value === undefined) continue;
-    if (value instanceof Uint8Array) Object.assign(encoded, encodeBytes(key, value, form));
-    else encoded[key] = toJson(value, form);
-  }
-  return selectFields(encoded, form);
+  const entries = Object.entries(form.isConcise ? concise(payload) : payload).flatMap(([key, value]): Entry[] => {
+    if (value === undefined) return [];
+    return value instanceof Uint8Array ? encodeBytes(key, value, form) : [[key, toJson(value, form)]];
+  });
+  return Object.fromEntries(entries.filter(([key]) => isSelected(key, form)));
 }
 
 const TWIN_SUFFIX = "_concise";
 
 /** Each text with a concise twin takes its value; the twins go. */
 function concise(payload: Payload): Payload {
-  const result: Record<string, OutputValue | undefined> = {};
-  for (const [key, value] of Object.entries(payload)) {
-    if (key.endsWith(TWIN_SUFFIX) && Object.hasOwn(payload, key.slice(0, -TWIN_SUFFIX.length))) continue;
-    result[key] = payload[key + TWIN_SUFFIX] ?? value;
-  }
-  return result;
+  const isTwin = (key: string): boolean =>
+    key.endsWith(TWIN_SUFFIX) && Object.hasOwn(payload, key.slice(0, -TWIN_SUFFIX.length));
+  const kept = Object.entries(payload).filter(([key]) => !isTwin(key));
+  return Object.fromEntries(kept.map(([key, value]) => [key, payload[key + TWIN_SUFFIX] ?? value]));
 }
 
-function encodeBytes(key: string, bytes: Uint8Array, { byteBuffers, isConcise }: OutputForm): JsonObject {
-  if (isConcise) return {};
-  if (byteBuffers === "bytes") return { [key]: [...bytes] };
+function encodeBytes(key: string, bytes: Uint8Array, { byteBuffers, isConcise }: OutputForm): Entry[] {
+  if (isConcise) return [];
+  if (byteBuffers === "bytes") return [[key, [...bytes]]];
   try {
-    return { [key]: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+    return [[key, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)]];
   } catch {
     // Not UTF-8: the caller is told that the text is not the bytes.
-    return { [key]: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), [`${key}_lossy`]: true };
+    return [
+      [key, new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)],
+      [`${key}_lossy`, true],
+    ];
   }
 }
 
@@ -80,10 +80,6 @@ function toJson(value: OutputValue | undefined, form: OutputForm): JsonValue {
   return Object.fromEntries(entries.map(([key, item]): [string, JsonValue] => [key, toJson(item, form)]));
 }
 
-function selectFields(payload: JsonObject, { includeFields = [], excludeFields = [] }: OutputForm): JsonObject {
-  if (includeFields.length === 0 && excludeFields.length === 0) return payload;
-  const kept = Object.entries(payload).filter(
-    ([key]) => (includeFields.length === 0 || includeFields.includes(key)) && !excludeFields.includes(key),
-  );
-  return Object.fromEntries(kept);
+function isSelected(key: string, { includeFields = [], excludeFields = [] }: OutputForm): boolean {
+  return (includeFields.length === 0 || includeFields.includes(key)) && !excludeFields.includes(key);
 }

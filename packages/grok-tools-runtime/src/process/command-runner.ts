@@ -126,7 +126,7 @@ export interface ProcessNote {
   /** At most 200 bytes. */
   readonly commandLine: string;
   /** `EPERM`, `uninterruptible` or `unattributed` for survivors. */
-  readonly why: string | undefined;
+  readonly why?: string | undefined;
 }
 
 /** Active containment layers. */

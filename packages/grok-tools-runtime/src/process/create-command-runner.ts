@@ -1,8 +1,8 @@
 import { type Clock, type IdSource, type Logger, randomIds, silentLogger, systemClock } from "@trivium/core";
 import type { CommandRunner } from "./command-runner.ts";
 import { HelperHub } from "./helper-hub.ts";
-import type { ProgramRunner } from "./program-runner.ts";
 import { sweepDeadServers } from "./helper-registry.ts";
+import type { ProgramRunner } from "./program-runner.ts";
 import { SupervisedRunner } from "./supervised-runner.ts";
 
 /** Options of {@link createCommandRunner}. */
@@ -11,7 +11,7 @@ export interface CommandRunnerOptions {
   readonly dataFolder: string;
   /** Commands that run at once; more wait in order. 1 to 1000, default 32. */
   readonly maxCommands?: number | undefined;
-  /** Supervisors kept ready for the next command. 0 to 8, default 1. */
+  /** Supervisors kept ready for the next command. 0 to 8, default 2. */
   readonly warmSupervisors?: number | undefined;
   /** `fallback` does without system calls that need Node's foreign function interface. Default `auto`. */
   readonly containment?: "auto" | "fallback" | undefined;
@@ -51,6 +51,6 @@ export async function createCommandRunner(options: CommandRunnerOptions): Promis
     ids,
     logger,
     maxCommands: options.maxCommands ?? 32,
-    warmSupervisors: options.warmSupervisors ?? 1,
+    warmSupervisors: options.warmSupervisors ?? 2,
   });
 }

@@ -8,7 +8,13 @@ import { Helper } from "./helper.ts";
 import { HelperRegistry, RUNTIME_FOLDER_PREFIX } from "./helper-registry.ts";
 import { FrameChannel } from "./supervisor/frame-channel.ts";
 import { HELPER_START_VARIABLE, type HelperStart } from "./supervisor/helper-connection.ts";
-import type { CleanUpMessage, FromHelper, HelperRole, ReportedProcess, ToHelper } from "./supervisor/message.ts";
+import type {
+  CleanUpMessage,
+  FromHelper,
+  HelperRole,
+  ReportedProcess,
+  ToHelper,
+} from "./supervisor/message.ts";
 
 export interface HelperHubOptions {
   /** Folder for the record of this server's processes. */
@@ -62,7 +68,12 @@ export class HelperHub {
       hub.#server.once("error", reject);
       hub.#server.listen(join(folder, "helpers"), resolve);
     });
-    await hub.guardian();
+    try {
+      await hub.guardian();
+    } catch (error) {
+      await hub.close();
+      throw error;
+    }
     return hub;
   }
 

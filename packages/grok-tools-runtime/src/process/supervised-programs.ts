@@ -1,5 +1,5 @@
-import { abortReason, type Clock, TriviumError } from "@trivium/core";
 import { stat } from "node:fs/promises";
+import { abortReason, type Clock, TriviumError } from "@trivium/core";
 import type { Helper } from "./helper.ts";
 import type { ProgramEnd, ProgramRunner, ProgramSpec, RunningProgram } from "./program-runner.ts";
 import { SupervisedProgramRun } from "./supervised-program-run.ts";
@@ -25,15 +25,18 @@ export class SupervisedPrograms implements ProgramRunner {
 
   async run(spec: ProgramSpec): Promise<RunningProgram> {
     const { argv, workingDirectory, env, timeoutMs, signal } = spec;
-    if (signal?.aborted === true) throw abortReason(signal);
+    throwIfAborted(signal);
     if (this.#isClosed) throw new TriviumError("unavailable", "the program runner is closing");
     const folder = await stat(workingDirectory).catch(() => undefined);
     if (folder?.isDirectory() !== true) {
-      throw new TriviumError("notFound", `the working directory ${workingDirectory} is not an existing folder`);
+      throw new TriviumError(
+        "notFound",
+        `the working directory ${workingDirectory} is not an existing folder`,
+      );
     }
     this.#helper ??= this.#startHelper();
     const helper = await this.#helper;
-    if (signal?.aborted === true) throw abortReason(signal);
+    throwIfAborted(signal);
     const programId = ++this.#count;
     const run = new SupervisedProgramRun({ programId, helper, clock: this.#deps.clock, signal });
     this.#running.set(programId, run);
@@ -94,6 +97,10 @@ export class SupervisedPrograms implements ProgramRunner {
       }
     }
   }
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw abortReason(signal);
 }
 
 const kindOfFailure = {

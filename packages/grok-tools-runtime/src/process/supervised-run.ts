@@ -52,7 +52,12 @@ export class SupervisedRun implements Command {
   #pid: number | undefined;
   #status: CommandStatus = "queued";
   #result: CommandEnd | undefined;
-  #keptOutput: CommandOutput = { head: new Uint8Array(), tail: new Uint8Array(), omittedBytes: 0, totalBytes: 0 };
+  #keptOutput: CommandOutput = {
+    head: new Uint8Array(),
+    tail: new Uint8Array(),
+    omittedBytes: 0,
+    totalBytes: 0,
+  };
   #survivors: readonly ReportedProcess[] = [];
   #hasVacated = false;
   #killReason: KillReason | undefined;

@@ -40,7 +40,11 @@ export class SupervisedRunner implements ProcessRunner {
       start: () => hub.startHelper("supervisor"),
       logger,
     });
-    this.#programs = new SupervisedPrograms({ serverId, clock, startHelper: () => hub.startHelper("programs") });
+    this.#programs = new SupervisedPrograms({
+      serverId,
+      clock,
+      startHelper: () => hub.startHelper("programs"),
+    });
     this.programs = this.#programs;
   }
 
@@ -56,7 +60,9 @@ export class SupervisedRunner implements ProcessRunner {
   }
 
   containment(): Promise<Containment> {
-    this.#containment ??= this.#deps.hub.guardian().then((guardian) => detectContainment(guardian, this.programs));
+    this.#containment ??= this.#deps.hub
+      .guardian()
+      .then((guardian) => detectContainment(guardian, this.programs));
     return this.#containment;
   }
 
@@ -144,6 +150,9 @@ async function checkSpec({ argv, workingDirectory, env }: CommandSpec): Promise<
     );
   }
   if ([...argv, ...Object.keys(env), ...Object.values(env)].some((text) => text.includes("\0"))) {
-    throw new TriviumError("invalidInput", "a command, its arguments and its environment cannot hold NUL characters");
+    throw new TriviumError(
+      "invalidInput",
+      "a command, its arguments and its environment cannot hold NUL characters",
+    );
   }
 }

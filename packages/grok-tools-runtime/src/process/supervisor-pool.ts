@@ -8,10 +8,14 @@ export interface SupervisorPoolOptions {
   readonly logger: Logger;
 }
 
+type Waiter = { resolve(helper: Helper): void; reject(error: unknown): void };
+
 /** Supervisors that wait for a command, and those that have one. */
 export class SupervisorPool {
   readonly #options: SupervisorPoolOptions;
   readonly #idle = new Set<Helper>();
+  /** Takers without a supervisor, in order. Each has one being started; one that is given back may come first. */
+  readonly #waiters: Waiter[] = [];
   #startingCount = 0;
   #takenCount = 0;
   #isClosed = false;
@@ -27,24 +31,23 @@ export class SupervisorPool {
   }
 
   /** A supervisor for one command. The caller gives it back. */
-  async take(): Promise<Helper> {
+  take(): Promise<Helper> {
+    const { promise, resolve, reject } = Promise.withResolvers<Helper>();
+    this.#waiters.push({ resolve, reject });
     const [ready] = this.#idle;
-    if (ready === undefined) {
-      const started = await this.#start();
-      this.#takenCount += 1;
-      return started;
+    if (ready !== undefined) {
+      this.#idle.delete(ready);
+      this.#offer(ready);
     }
-    this.#idle.delete(ready);
-    this.#takenCount += 1;
     this.#refill();
-    return ready;
+    return promise;
   }
 
   /** The command is gone. A supervisor that is not reusable ends. */
   giveBack(helper: Helper, isReusable: boolean): void {
     this.#takenCount -= 1;
-    if (!isReusable || this.#isClosed || this.#idle.size > this.#options.warmCount) helper.close();
-    else this.#keep(helper);
+    if (isReusable) this.#offer(helper);
+    else helper.close();
     this.#refill();
   }
 
@@ -60,8 +63,19 @@ export class SupervisorPool {
     this.#idle.clear();
   }
 
-  #keep(helper: Helper): void {
+  /** To the first taker, else to the spares, else it ends. */
+  #offer(helper: Helper): void {
     if (helper.isLost) return;
+    const waiter = this.#waiters.shift();
+    if (waiter !== undefined) {
+      this.#takenCount += 1;
+      waiter.resolve(helper);
+      return;
+    }
+    if (this.#isClosed || this.#idle.size >= Math.max(1, this.#options.warmCount)) {
+      helper.close();
+      return;
+    }
     this.#idle.add(helper);
     // Not replaced at once: a supervisor that dies without work would be started again and again.
     helper.listen(
@@ -71,24 +85,24 @@ export class SupervisorPool {
   }
 
   #refill(): void {
-    if (this.#isClosed || this.#idle.size + this.#startingCount >= this.#options.warmCount) return;
-    this.#start().then(
-      (helper) => {
-        if (this.#isClosed) helper.close();
-        else this.#keep(helper);
-      },
-      (error: unknown) => {
-        if (!this.#isClosed) this.#options.logger.warn({ error }, "cannot start a spare supervisor");
-      },
-    );
+    if (this.#isClosed) return;
+    const wanted = this.#waiters.length + this.#options.warmCount;
+    while (this.#idle.size + this.#startingCount < wanted) this.#start();
   }
 
-  async #start(): Promise<Helper> {
+  #start(): void {
     this.#startingCount += 1;
-    try {
-      return await this.#options.start();
-    } finally {
-      this.#startingCount -= 1;
-    }
+    this.#options.start().then(
+      (helper) => {
+        this.#startingCount -= 1;
+        this.#offer(helper);
+      },
+      (error: unknown) => {
+        this.#startingCount -= 1;
+        const waiter = this.#waiters.shift();
+        if (waiter !== undefined) waiter.reject(error);
+        else if (!this.#isClosed) this.#options.logger.warn({ error }, "cannot start a spare supervisor");
+      },
+    );
   }
 }

@@ -1,1 +1,2 @@
-export {};
+export { createNodeTransport } from "./node-transport.ts";
+export type { NodeTransport, NodeTransportOptions } from "./node-transport-options.ts";

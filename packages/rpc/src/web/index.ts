@@ -1,1 +1,1 @@
-export {};
+export { createWebTransport, type WebTransportOptions } from "./web-transport.ts";

@@ -75,7 +75,8 @@ export class RemoteCell implements RunningCell {
         return listener.notified(first);
       case reportKind.toolCalled: {
         const tool = this.#program.tools[Number(second)];
-        if (tool === undefined) throw new RangeError(`the worker called tool ${second}, which the cell has not`);
+        if (tool === undefined)
+          throw new RangeError(`the worker called tool ${second}, which the cell has not`);
         return listener.toolCalled({ toolCallId: `tool-${first}`, tool, inputJson: third });
       }
       default:

@@ -1,5 +1,5 @@
 import type { RemoteCell } from "./remote-cell.ts";
-import { WorkerProcess, type WorkerProcessOptions } from "./worker-process.ts";
+import type { WorkerProcess, WorkerProcessOptions } from "./worker-process.ts";
 
 /** Cells in one worker from which on another worker is preferred. */
 const crowdedCells = 64;
@@ -66,7 +66,8 @@ export class WorkerPool {
     const greeted = fit.filter((worker) => worker.hasGreeted);
     const candidates = greeted.length > 0 ? greeted : fit;
     let best: WorkerProcess | undefined;
-    for (const worker of candidates) if (best === undefined || worker.liveCells < best.liveCells) best = worker;
+    for (const worker of candidates)
+      if (best === undefined || worker.liveCells < best.liveCells) best = worker;
     const hasSpare = fit.length > greeted.length;
     const isBusy = best === undefined || best.liveCells > 0;
     if (best !== undefined && (!isBusy || hasSpare || fit.length >= this.#options.maxWorkers)) return best;

@@ -67,7 +67,10 @@ export class WorkerProcess {
     this.#child.on("error", (error) => this.#gone(error.message));
     this.#child.on("exit", (code, signal) => this.#gone(`it ended with ${signal ?? `exit code ${code}`}`));
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      options.logger.warn({ workerPid: this.pid, text: text.slice(0, maxStderrCharacters) }, "cell worker complains");
+      options.logger.warn(
+        { workerPid: this.pid, text: text.slice(0, maxStderrCharacters) },
+        "cell worker complains",
+      );
     });
     // Neither the process nor its channels keep the server alive.
     this.#child.unref();
@@ -122,6 +125,8 @@ export class WorkerProcess {
 
   /** Ends the process and settles when it is gone. */
   async close(): Promise<void> {
+    // What kept nothing alive so far is now waited for.
+    this.#child.ref();
     this.kill("the engine closes");
     await this.#exited.promise;
   }
@@ -195,7 +200,9 @@ export class WorkerProcess {
       this.#options.onChange(this);
       return;
     }
-    this.#stuckTimer ??= this.#options.clock.setTimer(stuckGraceMs, () => this.kill("a thread of it is stuck"));
+    this.#stuckTimer ??= this.#options.clock.setTimer(stuckGraceMs, () =>
+      this.kill("a thread of it is stuck"),
+    );
   }
 
   /** Samples resident memory while it has cells: V8 does not count everything that a program can take. */
@@ -236,7 +243,10 @@ export class WorkerProcess {
     this.#memoryTimer?.[Symbol.dispose]();
     this.#stuckTimer?.[Symbol.dispose]();
     this.#channel.destroy();
-    this.#options.logger.info({ workerPid: this.pid, cells: this.#cells.size, reason }, "cell worker is gone");
+    this.#options.logger.info(
+      { workerPid: this.pid, cells: this.#cells.size, reason },
+      "cell worker is gone",
+    );
     const lost = [...this.#cells.values()];
     this.#cells.clear();
     for (const cell of lost) cell.loseWorker(this.#lossText);
@@ -247,7 +257,12 @@ export class WorkerProcess {
 
 /** Streams of a child are sockets, whose types Node does not tell. */
 function unref(stream: unknown): void {
-  if (typeof stream === "object" && stream !== null && "unref" in stream && typeof stream.unref === "function") {
+  if (
+    typeof stream === "object" &&
+    stream !== null &&
+    "unref" in stream &&
+    typeof stream.unref === "function"
+  ) {
     stream.unref();
   }
 }

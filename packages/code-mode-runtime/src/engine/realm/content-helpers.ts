@@ -5,10 +5,7 @@ export function createContentHelpers(
   state: ServiceState,
   conversions: Conversions,
 ): Readonly<Record<string, Helper>> {
-  const { own, parse, toJson, toText, toWellFormed } = conversions;
-  const { apply } = Reflect;
-  const { test } = RegExp.prototype;
-  const { toLowerCase } = String.prototype;
+  const { own, parse, toJson, toText } = conversions;
   const iteratorKey: typeof Symbol.iterator = Symbol.iterator;
   const dataUrl = /^data:/i;
   const webUrl = /^https?:/i;
@@ -16,8 +13,6 @@ export function createContentHelpers(
   const imageShape = "image expects a data: URL, an object with a string image_url, or an MCP image block";
   const audioShape = "audio expects a data: URL, an object with a string audio_url, or an MCP audio block";
 
-  const matches = (pattern: RegExp, text: string): boolean => apply(test, pattern, [text]);
-  const lower = (text: string): string => apply(toLowerCase, text, []);
   const isDetail = (text: string): boolean =>
     text === "auto" || text === "low" || text === "high" || text === "original";
 
@@ -28,7 +23,7 @@ export function createContentHelpers(
     if (type !== kind) throw `${kind} got an MCP block of type "${type}" where type "${kind}" is expected`;
     const data = own(block, "data");
     if (typeof data !== "string" || data === "") throw `${kind} block needs a non-empty string data`;
-    if (matches(dataUrl, data)) return data;
+    if (dataUrl.test(data)) return data;
     const mimeType = own(block, "mimeType") ?? own(block, "mime_type");
     const mime = typeof mimeType === "string" && mimeType !== "" ? mimeType : "application/octet-stream";
     return `data:${mime};base64,${data}`;
@@ -41,23 +36,23 @@ export function createContentHelpers(
 
   const emitImage = (url: string, detail: unknown): void => {
     if (url === "") throw "image needs a non-empty image_url";
-    if (!matches(dataUrl, url)) {
-      if (matches(webUrl, url)) throw "image does not load http or https URLs: pass a data: URL";
+    if (!dataUrl.test(url)) {
+      if (webUrl.test(url)) throw "image does not load http or https URLs: pass a data: URL";
       throw "image needs a data: URL";
     }
     let chosen = "high";
     if (detail !== undefined && detail !== null) {
       if (typeof detail !== "string") throw "image detail must be a string";
-      chosen = lower(detail);
+      chosen = detail.toLowerCase();
       if (!isDetail(chosen)) throw "image detail must be one of auto, low, high, original";
     }
-    state.send("image", toWellFormed(url), chosen);
+    state.send("image", url.toWellFormed(), chosen);
   };
 
   const emitAudio = (url: string): void => {
     if (url === "") throw "audio needs a non-empty audio_url";
-    if (!matches(dataUrl, url)) throw "audio needs a data: URL";
-    state.send("audio", toWellFormed(url));
+    if (!dataUrl.test(url)) throw "audio needs a data: URL";
+    state.send("audio", url.toWellFormed());
   };
 
   const property = (value: unknown, key: string): unknown =>
@@ -111,7 +106,7 @@ export function createContentHelpers(
     const hint = property(result, "output_hint");
     if (hint !== undefined && typeof hint !== "string") throw "generatedImage output_hint must be a string";
     image(result, undefined);
-    if (hint !== undefined) state.send("text", toWellFormed(hint));
+    if (hint !== undefined) state.send("text", hint.toWellFormed());
   };
 
   const emitBlock = (value: unknown): void => {
@@ -122,20 +117,21 @@ export function createContentHelpers(
       case "text": {
         const text = own(block, "text");
         if (typeof text !== "string") throw contentFailure;
-        state.send("text", toWellFormed(text));
+        state.send("text", text.toWellFormed());
         return;
       }
       case "image":
       case "audio": {
         const data = own(block, "data");
         if (typeof data !== "string" || data === "") throw contentFailure;
-        if (own(block, "type") === "image") emitImage(blockUrl(block, "image", contentFailure), blockDetail(block));
+        if (own(block, "type") === "image")
+          emitImage(blockUrl(block, "image", contentFailure), blockDetail(block));
         else emitAudio(blockUrl(block, "audio", contentFailure));
         return;
       }
       case "resource":
       case "resource_link":
-        state.send("text", toWellFormed(json));
+        state.send("text", json.toWellFormed());
         return;
       default:
         throw contentFailure;

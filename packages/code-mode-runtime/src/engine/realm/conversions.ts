@@ -1,14 +1,15 @@
 import type { Conversions, ServiceState } from "./realm-types.ts";
 
 /**
- * Part of the service realm (sent as source text: nothing but parameters and globals of the language). Uses the
- * service realm's own `JSON`, so nothing that a script replaces takes part, and no frame of it shows in a stack.
+ * Part of the service realm: sent as source text, so it uses nothing but its parameters and globals of the language,
+ * and those only while it is set up, since they are deleted then.
+ *
+ * The service realm's own `JSON` and prototypes do the work: nothing that a script replaces takes part, and no frame
+ * of them shows in its stacks.
  */
 export function createConversions(state: ServiceState): Conversions {
-  const { apply, construct, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+  const { construct, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const { parse, stringify } = JSON;
-  const { toWellFormed: wellFormed } = String.prototype;
-  const { test } = RegExp.prototype;
   const loneSurrogateEscape = /(?:^|[^\\])(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
   const nestingLimit = 128;
   const ownErrors: readonly (readonly [object, string])[] = [
@@ -21,7 +22,11 @@ export function createConversions(state: ServiceState): Conversions {
     [Error.prototype, "Error"],
   ];
 
-  const toWellFormed = (text: string): string => apply(wellFormed, text, []);
+  /** The language's conversion to a string, which refuses symbols and runs what the script defines. */
+  const asText = (value: unknown): string => {
+    // oxlint-disable-next-line typescript/restrict-template-expressions, typescript/no-base-to-string -- meant so
+    return `${value}`;
+  };
 
   const own = (value: unknown, key: string): unknown =>
     typeof value === "object" && value !== null ? getOwnPropertyDescriptor(value, key)?.value : undefined;
@@ -49,33 +54,23 @@ export function createConversions(state: ServiceState): Conversions {
       try {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may have a stack
         const { stack } = thrown as { stack?: unknown };
-        if (typeof stack === "string") return toWellFormed(stack);
+        if (typeof stack === "string") return stack.toWellFormed();
       } catch {
         // A getter that throws counts as no stack.
       }
     }
     try {
-      // A template converts as the language's String does, but refuses symbols.
-      // oxlint-disable-next-line typescript/restrict-template-expressions -- any value
-      return toWellFormed(`${thrown}`);
+      return asText(thrown).toWellFormed();
     } catch {
       return "";
     }
   };
 
   const toText = (value: unknown): string => {
-    switch (typeof value) {
-      case "undefined":
-      case "boolean":
-      case "number":
-      case "bigint":
-      case "string":
-        return toWellFormed(`${value}`);
-      default: {
-        const json: string | undefined = stringify(value);
-        return json === undefined ? "undefined" : toWellFormed(json);
-      }
-    }
+    const isPlain = typeof value !== "object" && typeof value !== "function" && typeof value !== "symbol";
+    if (isPlain) return asText(value).toWellFormed();
+    const json: string | undefined = stringify(value);
+    return json === undefined ? "undefined" : json.toWellFormed();
   };
 
   const isTooDeep = (json: string): boolean => {
@@ -98,10 +93,10 @@ export function createConversions(state: ServiceState): Conversions {
   const toJson = (value: unknown, failure: string): string => {
     const json: string | undefined = stringify(value);
     if (json === undefined) throw failure;
-    if (apply(test, loneSurrogateEscape, [json])) throw `${failure}: a string holds a lone surrogate`;
+    if (loneSurrogateEscape.test(json)) throw `${failure}: a string holds a lone surrogate`;
     if (isTooDeep(json)) throw `${failure}: it is nested ${nestingLimit} levels or more`;
     return json;
   };
 
-  return { toText, toJson, toErrorText, toWellFormed, rebuild, own, parse: (json) => parse(json) };
+  return { toText, toJson, toErrorText, asText, rebuild, own, parse: (json) => parse(json) };
 }

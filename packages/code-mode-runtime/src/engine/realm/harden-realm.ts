@@ -4,9 +4,10 @@
  * a bound function's target (`Reflect.construct(Object, [], text.bind())`). Runs last; sent as source text.
  */
 export function hardenRealm(spared: object): void {
-  const { deleteProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { apply, deleteProperty, get, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { freeze } = Object;
-  const seen = new Set<object>([globalThis, spared]);
+  const realmGlobal = globalThis;
+  const seen = new Set<object>([realmGlobal, spared]);
   const queue: object[] = [];
   const visit = (value: unknown): void => {
     if ((typeof value !== "object" || value === null) && typeof value !== "function") return;
@@ -14,8 +15,8 @@ export function hardenRealm(spared: object): void {
     seen.add(value);
     queue.push(value);
   };
-  const names = ownKeys(globalThis);
-  for (const name of names) visit(getOwnPropertyDescriptor(globalThis, name)?.value);
+  const names = ownKeys(realmGlobal);
+  for (const name of names) visit(getOwnPropertyDescriptor(realmGlobal, name)?.value);
   visit(getPrototypeOf(function* () {}));
   visit(getPrototypeOf(async function* () {}));
   visit(getPrototypeOf(async () => {}));
@@ -24,8 +25,8 @@ export function hardenRealm(spared: object): void {
   visit(getPrototypeOf(new Set().values()));
   visit(getPrototypeOf(""[Symbol.iterator]()));
   visit(getPrototypeOf("".matchAll(/x/g)));
-  visit(getPrototypeOf(getPrototypeOf(new Uint8Array())));
-  visit(getPrototypeOf([].values().map((value) => value)));
+  const iterator = [].values();
+  visit(getPrototypeOf(apply(get(iterator, "map"), iterator, [() => 0])));
   for (let index = 0; index < queue.length; index += 1) {
     const target = queue[index];
     if (target === undefined) continue;
@@ -42,5 +43,5 @@ export function hardenRealm(spared: object): void {
     deleteProperty(target, "constructor");
     freeze(target);
   }
-  for (const name of names) deleteProperty(globalThis, name);
+  for (const name of names) deleteProperty(realmGlobal, name);
 }

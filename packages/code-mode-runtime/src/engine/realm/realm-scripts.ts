@@ -9,15 +9,15 @@ import { createUserKit } from "./user-kit.ts";
 
 /** Source of a closure that makes the service realm's functions and returns them. */
 export const serviceRealmScript: string = `"use strict";
-return (${createServiceRealm})({
-  createConversions: (${createConversions}),
-  createContentHelpers: (${createContentHelpers}),
-  createSessionHelpers: (${createSessionHelpers}),
-  createTimerHelpers: (${createTimerHelpers}),
-  createToolHelpers: (${createToolHelpers}),
-  hardenRealm: (${hardenRealm}),
+return (${createServiceRealm.toString()})({
+  createConversions: (${createConversions.toString()}),
+  createContentHelpers: (${createContentHelpers.toString()}),
+  createSessionHelpers: (${createSessionHelpers.toString()}),
+  createTimerHelpers: (${createTimerHelpers.toString()}),
+  createToolHelpers: (${createToolHelpers.toString()}),
+  hardenRealm: (${hardenRealm.toString()}),
 });`;
 
 /** Source of a closure that prepares a user realm and returns its kit. */
 export const userKitScript: string = `"use strict";
-return (${createUserKit})();`;
+return (${createUserKit.toString()})();`;

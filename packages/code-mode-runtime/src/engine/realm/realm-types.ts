@@ -19,7 +19,12 @@ export interface UserKit {
 }
 
 /** Sends one action of the program to the worker. Only primitives cross. */
-export type Send = (kind: string, first?: Primitive, second?: Primitive, third?: Primitive) => void;
+export type Send = (kind: string, ...values: Primitive[]) => void;
+
+/** A function of the worker that holds the program until its output has room. */
+export interface BlockingSend {
+  applySyncPromise(receiver: undefined, values: readonly Primitive[]): void;
+}
 
 /** Values that cross the border of an isolate as they are. */
 export type Primitive = string | number | boolean | undefined;
@@ -35,16 +40,17 @@ export interface ServiceState {
 /** Values to text, to JSON and to error texts. Everything works on values of the user realm. */
 export interface Conversions {
   /** Text conversion of `text` and `notify`. */
-  toText(value: unknown): string;
+  readonly toText: (value: unknown) => string;
   /** JSON conversion of `store`, tool arguments and content blocks. Throws `failure` when the value has no JSON form. */
-  toJson(value: unknown, failure: string): string;
-  toErrorText(thrown: unknown): string;
-  toWellFormed(text: string): string;
+  readonly toJson: (value: unknown, failure: string) => string;
+  /** The language's conversion to a string; throws for symbols, and what the script throws. */
+  readonly asText: (value: unknown) => string;
+  readonly toErrorText: (thrown: unknown) => string;
   /** Replaces an error that belongs to the service realm by one of the user realm. */
-  rebuild(thrown: unknown): unknown;
+  readonly rebuild: (thrown: unknown) => unknown;
   /** An own property of a value that came out of `parse`; inherited ones are not seen. */
-  own(value: unknown, key: string): unknown;
-  parse(json: string): unknown;
+  readonly own: (value: unknown, key: string) => unknown;
+  readonly parse: (json: string) => unknown;
 }
 
 /** A helper before it is wrapped. Errors that it throws are texts, unless `throwsErrors`. */
@@ -57,13 +63,9 @@ export interface Helper {
 
 /** What the worker calls in the service realm. One cell at a time. */
 export interface ServiceRealm {
-  begin(
-    kit: UserKit,
-    post: Send,
-    postBlocking: { applySyncPromise(receiver: undefined, values: readonly Primitive[]): void },
-    readStored: (key: string) => string | undefined,
-    setup: string,
-  ): void;
+  /** The channel of the next cell; comes before `begin`. */
+  connect(post: Send, postBlocking: BlockingSend, readStored: (key: string) => string | undefined): void;
+  begin(kit: UserKit, setup: string): void;
   fireTimer(timerId: number): void;
   resolveTool(callNumber: number, json: string): void;
   rejectTool(callNumber: number, message: string): void;

@@ -2,10 +2,10 @@ import type { createContentHelpers } from "./content-helpers.ts";
 import type { createConversions } from "./conversions.ts";
 import type { hardenRealm } from "./harden-realm.ts";
 import type {
+  BlockingSend,
   Callable,
   CellSetup,
   Helper,
-  Primitive,
   Send,
   ServiceRealm,
   ServiceState,
@@ -60,23 +60,19 @@ export function createServiceRealm(parts: ServiceParts): ServiceRealm {
       }
     };
 
-  const createSend = (
-    post: Send,
-    postBlocking: { applySyncPromise(receiver: undefined, values: readonly Primitive[]): void },
-  ): Send => {
+  const createSend = (post: Send, postBlocking: BlockingSend): Send => {
     let messages = 0;
     let characters = 0;
-    const size = (value: Primitive): number => (typeof value === "string" ? value.length : 0);
-    return (kind, first, second, third) => {
+    return (kind, ...values) => {
       messages += 1;
-      characters += size(first) + size(second) + size(third);
+      for (const value of values) characters += typeof value === "string" ? value.length : 0;
       if (messages < blockingEvery && characters < blockingCharacters) {
-        post(kind, first, second, third);
+        post(kind, ...values);
         return;
       }
       messages = 0;
       characters = 0;
-      postBlocking.applySyncPromise(undefined, [kind, first, second, third]);
+      postBlocking.applySyncPromise(undefined, [kind, ...values]);
     };
   };
 
@@ -99,12 +95,14 @@ export function createServiceRealm(parts: ServiceParts): ServiceRealm {
   };
 
   const realm: ServiceRealm = {
-    begin(kit, post, postBlocking, readStored, setupJson) {
+    connect(post, postBlocking, readStored) {
+      state.send = createSend(post, postBlocking);
+      state.readStored = readStored;
+    },
+    begin(kit, setupJson) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the worker
       const setup = parse(setupJson) as CellSetup;
       state.kit = kit;
-      state.send = createSend(post, postBlocking);
-      state.readStored = readStored;
       session.reset();
       timers.reset();
       tools.reset();

@@ -5,19 +5,16 @@ export function createSessionHelpers(
   state: ServiceState,
   conversions: Conversions,
 ): { readonly helpers: Readonly<Record<string, Helper>>; reset(): void } {
-  const { toJson, toText, toWellFormed } = conversions;
+  const { asText, toJson, toText } = conversions;
   const { apply } = Reflect;
   const { stringify } = JSON;
-  const { test } = RegExp.prototype;
-  const { get, set } = Map.prototype;
   const blank = /^\p{White_Space}*$/u;
   let writes = new Map<string, string>();
   const NativeMap = Map;
 
   const toKey = (helper: string, key: unknown): string => {
     try {
-      // oxlint-disable-next-line typescript/restrict-template-expressions -- any value; symbols throw
-      return toWellFormed(`${key}`);
+      return asText(key).toWellFormed();
     } catch {
       throw `${helper} needs a key that converts to a string`;
     }
@@ -27,20 +24,19 @@ export function createSessionHelpers(
     const name = toKey("store", key);
     if (value === undefined) throw `store cannot keep undefined under the key ${stringify(name)}`;
     const json = toJson(value, `store could not serialize the value of the key ${stringify(name)}`);
-    apply(set, writes, [name, json]);
+    writes.set(name, json);
     state.send("store", name, json);
   };
 
   const load = (key: unknown): unknown => {
     const name = toKey("load", key);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a map of strings
-    const json = (apply(get, writes, [name]) as string | undefined) ?? state.readStored(name);
+    const json = writes.get(name) ?? state.readStored(name);
     return json === undefined ? undefined : apply(state.kit.parse, undefined, [json]);
   };
 
   const notify = (value: unknown): void => {
     const text = toText(value);
-    if (apply(test, blank, [text])) throw "notify needs a text that is not blank";
+    if (blank.test(text)) throw "notify needs a text that is not blank";
     state.send("notify", text);
   };
 

@@ -1,4 +1,4 @@
-import type { Conversions, Helper, ServiceState } from "./realm-types.ts";
+import type { Callable, Conversions, Helper, ServiceState } from "./realm-types.ts";
 
 /** `setTimeout`, `clearTimeout`. The worker keeps the time. Part of the service realm; sent as source text. */
 export function createTimerHelpers(
@@ -10,19 +10,20 @@ export function createTimerHelpers(
   reset(): void;
 } {
   const { apply } = Reflect;
-  const { get, set, delete: remove } = Map.prototype;
   const { isFinite, isNaN } = Number;
   const { trunc } = Math;
   const NativeMap = Map;
-  let callbacks = new Map<number, () => unknown>();
+  let callbacks = new Map<number, Callable>();
   let lastTimerId = 0;
 
+  const isCallable = (value: unknown): value is Callable => typeof value === "function";
+
   const setTimer = (callback: unknown, delay: unknown): number => {
-    if (typeof callback !== "function") throw "setTimeout expects a function";
+    if (!isCallable(callback)) throw "setTimeout expects a function";
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- converts any value, as the language does
     const delayMs = delay === undefined ? 0 : +(delay as number);
     lastTimerId += 1;
-    apply(set, callbacks, [lastTimerId, callback]);
+    callbacks.set(lastTimerId, callback);
     state.send("timer", lastTimerId, isFinite(delayMs) && delayMs > 0 ? trunc(delayMs) : 0);
     return lastTimerId;
   };
@@ -34,17 +35,16 @@ export function createTimerHelpers(
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- converts any value, as the language does
     const number = +(timerId as number);
-    if (isNaN(number) || !apply(remove, callbacks, [trunc(number)])) return;
+    if (isNaN(number) || !callbacks.delete(trunc(number))) return;
     state.send("clear-timer", trunc(number));
   };
 
   return {
     helpers: { setTimeout: { run: setTimer, throwsErrors: true }, clearTimeout: { run: clearTimer } },
     fire(timerId) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a map of functions
-      const callback = apply(get, callbacks, [timerId]) as (() => unknown) | undefined;
+      const callback = callbacks.get(timerId);
       if (callback === undefined) return;
-      apply(remove, callbacks, [timerId]);
+      callbacks.delete(timerId);
       try {
         apply(callback, undefined, []);
       } catch (thrown) {

@@ -13,7 +13,6 @@ export function createToolHelpers(
 } {
   const { apply, defineProperty } = Reflect;
   const { stringify } = JSON;
-  const { get, set, delete: remove } = Map.prototype;
   const NativeMap = Map;
   type Pending = { promise: unknown; resolve: (value: unknown) => void; reject: (reason: unknown) => void };
   let pending = new Map<number, Pending>();
@@ -27,15 +26,14 @@ export function createToolHelpers(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the captured Promise.withResolvers
     const settle = apply(state.kit.withResolvers, state.kit.promise, []) as Pending;
     lastCallNumber += 1;
-    apply(set, pending, [lastCallNumber, settle]);
+    pending.set(lastCallNumber, settle);
     state.send("tool", lastCallNumber, toolIndex, json);
     return settle.promise;
   };
 
   const take = (callNumber: number): Pending | undefined => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a map of pending calls
-    const settle = apply(get, pending, [callNumber]) as Pending | undefined;
-    apply(remove, pending, [callNumber]);
+    const settle = pending.get(callNumber);
+    pending.delete(callNumber);
     return settle;
   };
 

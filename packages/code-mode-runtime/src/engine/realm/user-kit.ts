@@ -5,6 +5,8 @@ import type { Callable, UserKit } from "./realm-types.ts";
  * its own body and the globals of the language.
  */
 export function createUserKit(): UserKit {
+  // Captured before any user code: what a script replaces later takes no part. All are applied with a receiver.
+  // oxlint-disable typescript/unbound-method
   const { apply, defineProperty, deleteProperty, ownKeys, setPrototypeOf } = Reflect;
   const functionPrototype = Function.prototype;
   const { bind } = functionPrototype;
@@ -13,6 +15,10 @@ export function createUserKit(): UserKit {
   const { resolve: toPromise } = Promise;
   const mapSize = Object.getOwnPropertyDescriptor(Map.prototype, "size")?.get;
   const { entries: mapEntries } = Map.prototype;
+
+  const { withResolvers, reject } = Promise;
+  const { parse } = JSON;
+  // oxlint-enable typescript/unbound-method
 
   for (const name of ["Atomics", "SharedArrayBuffer", "Temporal", "ShadowRealm", "WebAssembly", "console"]) {
     deleteProperty(globalThis, name);
@@ -59,7 +65,7 @@ export function createUserKit(): UserKit {
     };
     const subscribe = (index: unknown, input: unknown): void => {
       remaining += 1;
-      apply(then, apply(toPromise, NativePromise, [input]), [
+      void apply(then, apply(toPromise, NativePromise, [input]), [
         (value: unknown) => deliver({ index, status: "fulfilled", value }),
         (reason: unknown) => deliver({ index, status: "rejected", reason }),
       ]);
@@ -117,12 +123,10 @@ export function createUserKit(): UserKit {
       defineProperty(globalThis, name, { value, writable: true, enumerable: true, configurable: true });
     },
     createObject: () => ({}),
-    parse: JSON.parse,
+    parse,
     promise: NativePromise,
-    // oxlint-disable-next-line typescript/unbound-method -- applied with the captured constructor
-    withResolvers: Promise.withResolvers,
-    // oxlint-disable-next-line typescript/unbound-method -- applied with the captured constructor
-    reject: Promise.reject,
+    withResolvers,
+    reject,
     errors,
     bigIntPrototype: BigInt.prototype,
     settledHelpers: { as_settled, stream_settled },

@@ -19,7 +19,7 @@ export class FrameServer {
   constructor(socket: Socket, runtime: ScriptRuntime) {
     this.#socket = socket;
     this.#runtime = runtime;
-    socket.on("data", (chunk) => {
+    socket.on("data", (chunk: Buffer) => {
       for (const frame of this.#reader.push(chunk)) this.#obey(frame);
     });
     socket.on("drain", () => {

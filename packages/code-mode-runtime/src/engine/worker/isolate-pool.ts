@@ -28,21 +28,20 @@ export class IsolatePool {
   readonly #kept = new Set<Kept>();
   #isRefilling = false;
 
-  constructor(
-    library: IsolatedVm,
-    defaultHeapLimitBytes: number,
-    onCatastrophe: (message: string) => void,
-  ) {
+  constructor(library: IsolatedVm, defaultHeapLimitBytes: number, onCatastrophe: (message: string) => void) {
     this.#library = library;
     this.#defaultHeapLimitBytes = defaultHeapLimitBytes;
     this.#onCatastrophe = onCatastrophe;
+    // The first one at once: a worker that cannot make isolates must fail before it says that it is ready.
+    this.#prepared.push(this.#create(defaultHeapLimitBytes));
     this.#refillSoon();
   }
 
   /** An idle isolate for one cell. `isSingleUse`: one that no other cell has used. */
   take(sessionKey: string, heapLimitBytes: number, isSingleUse: boolean): Isolate {
     for (const kept of this.#kept) {
-      if (isSingleUse || kept.sessionKey !== sessionKey || kept.isolate.heapLimitBytes < heapLimitBytes) continue;
+      if (isSingleUse || kept.sessionKey !== sessionKey || kept.isolate.heapLimitBytes < heapLimitBytes)
+        continue;
       this.#forget(kept);
       return kept.isolate;
     }

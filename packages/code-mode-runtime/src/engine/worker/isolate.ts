@@ -1,5 +1,6 @@
 import type ivm from "isolated-vm";
 import { serviceRealmScript, userKitScript } from "../realm/realm-scripts.ts";
+import type { CellSetup } from "../realm/realm-types.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
 
 const bytesPerMebibyte = 1024 * 1024;
@@ -11,11 +12,20 @@ export type IsolateLoss = "memory" | "disposed";
 
 /** References to the functions of the service realm. */
 interface ServiceReferences {
+  readonly connect: ivm.Reference;
   readonly begin: ivm.Reference;
   readonly fireTimer: ivm.Reference;
   readonly resolveTool: ivm.Reference;
   readonly rejectTool: ivm.Reference;
   readonly end: ivm.Reference;
+}
+
+/** How the service realm reaches the worker on behalf of one cell. */
+export interface CellChannel {
+  /** Does not wait. Order is kept, also with `postBlocking`. */
+  readonly post: ivm.Callback;
+  readonly postBlocking: ivm.Reference;
+  readonly readStored: ivm.Callback;
 }
 
 /** A fresh user realm: its context and its kit. */
@@ -52,6 +62,7 @@ export class Isolate {
     const service = context.evalClosureSync(serviceRealmScript, [], { result: { reference: true } });
     const get = (name: string): ivm.Reference => service.getSync(name, { reference: true });
     this.#service = {
+      connect: get("connect"),
       begin: get("begin"),
       fireTimer: get("fireTimer"),
       resolveTool: get("resolveTool"),
@@ -94,8 +105,10 @@ export class Isolate {
     return realm;
   }
 
-  begin(realm: UserRealm, channel: readonly [ivm.Callback, ivm.Reference, ivm.Callback], setup: string): void {
-    this.#service.begin.applySync(undefined, [realm.kit.derefInto(), ...channel, setup]);
+  /** Makes the helpers of a cell in its realm. */
+  begin(realm: UserRealm, channel: CellChannel, setup: CellSetup): void {
+    this.#service.connect.applySync(undefined, [channel.post, channel.postBlocking, channel.readStored]);
+    this.#service.begin.applySync(undefined, [realm.kit.derefInto(), JSON.stringify(setup)]);
   }
 
   compile(code: string, lineOffset: number): ivm.Module {

@@ -3,7 +3,7 @@ import type { CellEnd } from "../cell-engine.ts";
 import type { Primitive } from "../realm/realm-types.ts";
 import type { Isolate, UserRealm } from "./isolate.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
-import { wrapModule } from "./module-source.ts";
+import { type ModuleSource, wrapModule } from "./module-source.ts";
 import type { RunningScript, ScriptEvents, ScriptProgram } from "./script-runtime.ts";
 import { ScriptTimers } from "./script-timers.ts";
 import { toScriptAction } from "./to-script-action.ts";
@@ -50,7 +50,7 @@ export class IsolatedScript implements RunningScript {
     this.#program = program;
     this.#events = events;
     this.#isSingleUse = needsOwnIsolate(program.source);
-    this.#timers = new ScriptTimers((timerId) => this.#run(this.#isolate.fireTimer(timerId)));
+    this.#timers = new ScriptTimers((timerId) => void this.#run(this.#isolate.fireTimer(timerId)));
   }
 
   /** Compiles and runs the program. Settles when its first turn is over. */
@@ -101,7 +101,7 @@ export class IsolatedScript implements RunningScript {
     return module;
   }
 
-  #begin(realm: UserRealm, wrapped: { doneName: string; importName: string | undefined }): void {
+  #begin(realm: UserRealm, wrapped: ModuleSource): void {
     const { Callback, Reference } = this.#library;
     const post = (kind: string, ...values: Primitive[]): void => this.#take(kind, values);
     const postBlocking = (kind: string, ...values: Primitive[]): Promise<void> | undefined => {
@@ -109,19 +109,14 @@ export class IsolatedScript implements RunningScript {
       return this.#hasEnded ? undefined : this.#untilRoom();
     };
     const readStored = (key: string): string | undefined => this.#program.stored.get(key);
-    const setup = {
-      doneName: wrapped.doneName,
-      importName: wrapped.importName,
-      tools: this.#program.tools,
-    };
     this.#isolate.begin(
       realm,
-      [
-        new Callback(post, { ignored: true }),
-        new Reference(postBlocking),
-        new Callback(readStored, { sync: true }),
-      ],
-      JSON.stringify(setup),
+      {
+        post: new Callback(post, { ignored: true }),
+        postBlocking: new Reference(postBlocking),
+        readStored: new Callback(readStored, { sync: true }),
+      },
+      { doneName: wrapped.doneName, importName: wrapped.importName, tools: this.#program.tools },
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Isolate } from "./isolate.ts";
 import { IsolatePool } from "./isolate-pool.ts";
-import { type IsolateFate, IsolatedScript, needsOwnIsolate } from "./isolated-script.ts";
+import { IsolatedScript, type IsolateFate, needsOwnIsolate } from "./isolated-script.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
 import type { RunningScript, ScriptEvents, ScriptProgram, ScriptRuntime } from "./script-runtime.ts";
 
@@ -29,7 +29,11 @@ export class IsolatedVmRuntime implements ScriptRuntime {
   }
 
   run(program: ScriptProgram, events: ScriptEvents): RunningScript {
-    const isolate = this.#pool.take(program.sessionKey, program.heapLimitBytes, needsOwnIsolate(program.source));
+    const isolate = this.#pool.take(
+      program.sessionKey,
+      program.heapLimitBytes,
+      needsOwnIsolate(program.source),
+    );
     const release = (released: Isolate, fate: IsolateFate): void => {
       if (fate === "reuse") this.#pool.giveBack(program.sessionKey, released);
       else this.#dispose(released);

@@ -59,21 +59,13 @@ function toFunctionTool({ name, description, inputSchema }: ModelTool): Language
 
 type Reasoning = NonNullable<LanguageModelV4CallOptions["reasoning"]>;
 
-const efforts: Readonly<Record<string, Reasoning>> = {
-  none: "none",
-  minimal: "minimal",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "xhigh",
-  max: "max",
-};
+const efforts: readonly Reasoning[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 function reasoningOf(
   { wire, reasoningEffort }: ResolvedProfile,
   { thinking }: ModelRequest,
 ): { reasoning?: Reasoning } {
-  const effort = reasoningEffort === undefined ? undefined : efforts[reasoningEffort];
+  const effort = efforts.find((known) => known === reasoningEffort);
   if (wire === "messages") return {};
   if (effort !== undefined) return { reasoning: effort };
   if (wire !== "responses" || thinking === undefined) return {};

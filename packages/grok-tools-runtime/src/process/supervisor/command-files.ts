@@ -28,6 +28,9 @@ export function longShellText(argv: readonly string[]): string | undefined {
  * Replaces the text by one that reads it from descriptor 3. `$0`, `$#` and the exit code are as with `-c TEXT`, and
  * the descriptor is closed for the command itself.
  */
-export function withTextFromDescriptor([program, ...rest]: readonly [string, ...string[]]): [string, ...string[]] {
+export function withTextFromDescriptor([program, ...rest]: readonly [string, ...string[]]): [
+  string,
+  ...string[],
+] {
   return [program, ...rest.slice(0, -1), 'eval "$(cat <&3)" 3<&-'];
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { type HelperStart, HELPER_START_VARIABLE } from "./helper-connection.ts";
+import { HELPER_START_VARIABLE, type HelperStart } from "./helper-connection.ts";
 import { MarkedTree } from "./marked-tree.ts";
 import type { CleanUpMessage, FromHelper, HelperRole, ReportedProcess } from "./message.ts";
 import type { NativeCalls } from "./native-calls.ts";
@@ -81,7 +81,8 @@ export class Guardian {
     const deadline = performance.now() + limitMs;
     let orphans = this.#orphans(native);
     while (orphans.length > 0 && performance.now() < deadline) {
-      for (const pid of orphans.flatMap((orphan) => [orphan, ...descendantsOf(orphan)])) trySignal(pid, "SIGKILL");
+      for (const pid of orphans.flatMap((orphan) => [orphan, ...descendantsOf(orphan)]))
+        trySignal(pid, "SIGKILL");
       orphans = this.#orphans(native);
     }
     return orphans.map((pid) => ({ pid, commandLine: commandLineOf(pid), why: "unattributed" }));

@@ -1,4 +1,10 @@
-import { hasEnvironmentEntry, holdsFile, listProcesses, type ProcessStat, readProcessStat } from "./process-table.ts";
+import {
+  hasEnvironmentEntry,
+  holdsFile,
+  listProcesses,
+  type ProcessStat,
+  readProcessStat,
+} from "./process-table.ts";
 import { type ProcessTree, pause, trySignal } from "./process-tree.ts";
 
 /** How the members of a command can be told from other processes. */

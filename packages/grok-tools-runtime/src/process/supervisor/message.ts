@@ -60,7 +60,12 @@ export type ToHelper =
   | CleanUpMessage
   | { readonly type: "start-helper"; readonly role: HelperRole; readonly token: string }
   /** Ends the running command, or what an ended one left behind. */
-  | { readonly type: "kill"; readonly commandId: string; readonly reason: KillReason; readonly graceMs: number }
+  | {
+      readonly type: "kill";
+      readonly commandId: string;
+      readonly reason: KillReason;
+      readonly graceMs: number;
+    }
   /** The owner of an ended command lets go: what is left is killed, then comes `cleared`. */
   | { readonly type: "release"; readonly commandId: string }
   | { readonly type: "read-output"; readonly commandId: string; readonly requestId: number }

@@ -23,13 +23,14 @@ export interface ChildStatus {
   readonly signalNumber: number | null;
 }
 
-type Call = (...values: readonly (number | bigint | string | Uint8Array)[]) => number | bigint;
+type Value = number | bigint | string | Uint8Array;
+type Call = (name: keyof typeof DEFINITIONS, ...values: Value[]) => number;
 
 interface ForeignFunctions {
   dlopen(
     path: string,
     definitions: Record<string, { arguments: string[]; return: string }>,
-  ): { functions: Record<string, Call> };
+  ): { functions: Record<string, (...values: Value[]) => number | bigint> };
 }
 
 /** glibc, then musl on the two common processors. */
@@ -60,7 +61,7 @@ export function loadNativeCalls(): NativeCalls | undefined {
   return call === undefined ? undefined : nativeCalls(call);
 }
 
-function openLibrary(): ((name: keyof typeof DEFINITIONS, ...values: Parameters<Call>) => number) | undefined {
+function openLibrary(): Call | undefined {
   let foreign: ForeignFunctions | undefined;
   try {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- experimental module without types
@@ -81,13 +82,13 @@ function openLibrary(): ((name: keyof typeof DEFINITIONS, ...values: Parameters<
   return undefined;
 }
 
-function nativeCalls(call: NonNullable<ReturnType<typeof openLibrary>>): NativeCalls {
+function nativeCalls(call: Call): NativeCalls {
   const info = new Uint8Array(128);
   const infoView = new DataView(info.buffer);
   const status = new Uint8Array(4);
   const statusView = new DataView(status.buffer);
   return {
-    becomeSubreaper: () => call("prctl", PR_SET_CHILD_SUBREAPER, 1n, 0n, 0n) === 0,
+    becomeSubreaper: () => call("prctl", PR_SET_CHILD_SUBREAPER, 1n, 0n, 0n, 0n) === 0,
     peekEndedChild() {
       info.fill(0);
       const result = call("waitid", P_ALL, 0, info, WNOHANG | WEXITED | WNOWAIT);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import type { SpawnFailure } from "./message.ts";
 
@@ -13,7 +13,10 @@ export async function spawnChild(spec: ChildSpec, stdio: StdioOptions): Promise<
   const { argv, workingDirectory: cwd, env } = spec;
   // A missing folder would be reported as a missing program.
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    return { kind: "missing-folder", message: `the working directory ${cwd} does not exist or is not a folder` };
+    return {
+      kind: "missing-folder",
+      message: `the working directory ${cwd} does not exist or is not a folder`,
+    };
   }
   const [program, ...programArguments] = argv;
   let child: ChildProcess;
@@ -40,9 +43,15 @@ function failureOf(error: unknown, program: string): SpawnFailure {
     case "ENOENT":
       return { kind: "missing-program", message: `there is no program ${program}` };
     case "E2BIG":
-      return { kind: "bad-argument", message: "arguments and environment exceed what the system takes (about 2 MiB)" };
+      return {
+        kind: "bad-argument",
+        message: "arguments and environment exceed what the system takes (about 2 MiB)",
+      };
     case "ERR_INVALID_ARG_VALUE":
-      return { kind: "bad-argument", message: "an argument, the folder or the environment holds a NUL character" };
+      return {
+        kind: "bad-argument",
+        message: "an argument, the folder or the environment holds a NUL character",
+      };
     default:
       return { kind: "refused", message: `the system refused to start ${program}: ${code}` };
   }

@@ -80,7 +80,13 @@ export class SupervisedCommand {
   sendOutput(requestId: number): void {
     const { head, tail } = this.#kept();
     const totalBytes = this.#tee?.totalBytes ?? 0;
-    const message = { type: "output", commandId: this.#spec.commandId, requestId, totalBytes, headLength: head.length } as const;
+    const message = {
+      type: "output",
+      commandId: this.#spec.commandId,
+      requestId,
+      totalBytes,
+      headLength: head.length,
+    } as const;
     this.#tools.send(message, Buffer.concat([head, tail]));
   }
 
@@ -257,7 +263,11 @@ export class SupervisedCommand {
       clearTimeout(this.#progressTimer);
       this.#sendProgress();
       // A status that Node did not see leaves a handle behind in this process.
-      this.#tools.send({ type: "vacated", commandId: this.#spec.commandId, isReusable: !this.#statusWasTaken });
+      this.#tools.send({
+        type: "vacated",
+        commandId: this.#spec.commandId,
+        isReusable: !this.#statusWasTaken,
+      });
     });
   }
 
@@ -270,7 +280,11 @@ export class SupervisedCommand {
 
   #sendProgress(): void {
     this.#progressTimer = undefined;
-    this.#tools.send({ type: "progress", commandId: this.#spec.commandId, totalBytes: this.#tee?.totalBytes ?? 0 });
+    this.#tools.send({
+      type: "progress",
+      commandId: this.#spec.commandId,
+      totalBytes: this.#tee?.totalBytes ?? 0,
+    });
   }
 
   #kept(): { head: Uint8Array; tail: Uint8Array } {

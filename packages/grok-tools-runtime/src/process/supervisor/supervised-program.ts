@@ -42,7 +42,10 @@ export class SupervisedProgram {
     program
       .#run()
       .catch((error: unknown) => {
-        const failure = { kind: "refused", message: `the program could not be started: ${String(error)}` } as const;
+        const failure = {
+          kind: "refused",
+          message: `the program could not be started: ${String(error)}`,
+        } as const;
         tools.send({ type: "program-failed", programId: spec.programId, failure });
       })
       .finally(onEnd);

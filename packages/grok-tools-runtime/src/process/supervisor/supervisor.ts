@@ -69,7 +69,9 @@ function programs(): Worker {
     onMessage(message) {
       if (message.type === "program") {
         const { programId } = message;
-        const program = SupervisedProgram.start(message, { native, folder, send }, () => running.delete(programId));
+        const program = SupervisedProgram.start(message, { native, folder, send }, () =>
+          running.delete(programId),
+        );
         running.set(programId, program);
       } else if (message.type === "program-credit") running.get(message.programId)?.credit(message.bytes);
       else if (message.type === "program-stop") running.get(message.programId)?.stop(message.reason);

@@ -6,7 +6,8 @@ import type { ParamsDefinition } from "../../../tool-params.ts";
 export const readFileInput = z.object({
   target_file: z.string().describe("Path of the file, absolute or relative to the working directory."),
   offset: absentable(lenientInteger()).meta({
-    description: "First line to read, counted from 1; negative counts from the end. Only for files too large to read at once.",
+    description:
+      "First line to read, counted from 1; negative counts from the end. Only for files too large to read at once.",
     default: 1,
   }),
   limit: absentable(lenientInteger({ min: 0 })).meta({
@@ -19,3 +20,25 @@ export const readFileInput = z.object({
     description: "How to return a PDF document: `image` (default) for pictures of the pages, or `text`.",
   }),
 });
+
+/** Configuration shared by the reading tools. */
+export interface ReadFileParams {
+  readonly cursor_rules_on_read: boolean;
+}
+
+export const readFileParams: ParamsDefinition<ReadFileParams> = {
+  stateKey: "grok_build.ReadFile",
+  schema: z.object({
+    cursor_rules_on_read: z.boolean().default(false).describe("Append matching editor rules after the text."),
+  }),
+  check: ({ cursor_rules_on_read }) =>
+    cursor_rules_on_read
+      ? [
+          {
+            key: "cursor_rules_on_read",
+            expected: "false",
+            message: "editor rules are not appended by this server",
+          },
+        ]
+      : [],
+};

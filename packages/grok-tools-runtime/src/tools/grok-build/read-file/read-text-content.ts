@@ -100,7 +100,8 @@ function tokensOf(sizeBytes: number): number {
 
 /** The slice of the file; only a final `\r\n` is shortened. A UTF-8 byte order mark is part of the first line. */
 function rawOutputOf({ detected }: ReadText, { rawText, firstLine, lines }: TextWindow): string {
-  const hasMark = detected.encoding === "utf-8" && detected.markBytes > 0 && firstLine === 1 && lines.length > 0;
+  const hasMark =
+    detected.encoding === "utf-8" && detected.markBytes > 0 && firstLine === 1 && lines.length > 0;
   return (hasMark ? "\ufeff" : "") + (rawText.endsWith("\r\n") ? `${rawText.slice(0, -2)}\n` : rawText);
 }
 

@@ -1,0 +1,70 @@
+import type { Clock, IdSource } from "@trivium/core";
+import type { Transcript, TranscriptEntry } from "../store/transcript.ts";
+import type { Message } from "./message.ts";
+
+/** What a conversation is made of. */
+export interface ConversationDeps {
+  /** What the transcript holds already. */
+  readonly entries: readonly TranscriptEntry[];
+  readonly transcript: Transcript;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** Where an appended message stands among operations and events. */
+export interface AppendOptions {
+  readonly operationId: string;
+  readonly eventSeq: number;
+}
+
+/**
+ * The messages of one loop, in memory and in its transcript.
+ *
+ * Invariant: between two turns each `tool_use` has exactly one `tool_result`, in the next user message.
+ */
+export class Conversation {
+  readonly #messages: Message[];
+  readonly #callIds = new Set<string>();
+  readonly #deps: ConversationDeps;
+
+  constructor(deps: ConversationDeps) {
+    this.#deps = deps;
+    this.#messages = deps.entries.map(({ message }) => message);
+    for (const message of this.#messages) this.#noteCalls(message);
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** True when a call of this conversation has the id already. */
+  hasCall(toolUseId: string): boolean {
+    return this.#callIds.has(toolUseId);
+  }
+
+  /** Reserves an id before its message is appended. */
+  noteCall(toolUseId: string): void {
+    this.#callIds.add(toolUseId);
+  }
+
+  /** Adds a message; it survives the end of the process when this resolves. */
+  async append(message: Message, { operationId, eventSeq }: AppendOptions): Promise<void> {
+    const { transcript, clock, ids } = this.#deps;
+    this.#messages.push(message);
+    this.#noteCalls(message);
+    const timestamp = new Date(clock.now()).toISOString();
+    await transcript.append({ uuid: ids.uuid(), timestamp, message, operationId, eventSeq });
+  }
+
+  sync(): Promise<void> {
+    return this.#deps.transcript.sync();
+  }
+
+  close(): Promise<void> {
+    return this.#deps.transcript.close();
+  }
+
+  #noteCalls({ content }: Message): void {
+    for (const block of content) if (block.type === "tool_use") this.#callIds.add(block.id);
+  }
+}

@@ -1,0 +1,169 @@
+import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Logger } from "@trivium/core";
+import { z } from "zod";
+import type { Message } from "../conversation/message.ts";
+
+/** One message as it is stored. */
+export interface TranscriptEntry {
+  readonly uuid: string;
+  /** RFC 3339, UTC. */
+  readonly timestamp: string;
+  readonly message: Message;
+  /** The turn it was made in. */
+  readonly operationId: string | undefined;
+  /** Last event published before it was written: what streamed later is not part of it. */
+  readonly eventSeq: number;
+}
+
+/** Port for the messages of one loop, in order, only ever added to. */
+export interface Transcript {
+  append(entry: TranscriptEntry): Promise<void>;
+  /** What was appended survives a power cut when it resolves. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keeps nothing; for a runtime without a data folder. */
+export const noTranscript: Transcript = {
+  append: () => Promise.resolve(),
+  sync: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+const block = z.union([
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({
+    type: z.literal("thinking"),
+    thinking: z.string(),
+    provider_meta: z.record(z.string(), z.unknown()).optional(),
+  }),
+  z.object({
+    type: z.literal("tool_use"),
+    id: z.string(),
+    name: z.string(),
+    input: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    type: z.literal("tool_result"),
+    tool_use_id: z.string(),
+    content: z.string(),
+    is_error: z.boolean().default(false),
+  }),
+]);
+
+const line = z.object({
+  type: z.enum(["user", "assistant"]),
+  uuid: z.string(),
+  timestamp: z.string(),
+  content: z.union([z.string().transform((text) => [{ type: "text" as const, text }]), z.array(block)]),
+  origin: z.enum(["partial", "task-notification", "compact-summary", "skill"]).optional(),
+  operation_id: z.string().optional(),
+  event_seq: z.number().default(0),
+});
+
+/** A transcript in a JSONL file, one message a line. The file is made with the first message. */
+export class TranscriptFile implements Transcript {
+  readonly #path: string;
+  #file: FileHandle | undefined;
+  #parentUuid: string | null = null;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Everything that can be read. Blank, broken and repeated lines, and lines of other kinds, are left out. */
+  async read(logger: Logger): Promise<TranscriptEntry[]> {
+    const text = await readIfThere(this.#path);
+    const entries = new Map<string, TranscriptEntry>();
+    let brokenCount = 0;
+    for (const row of text.split("\n")) {
+      if (row.trim() === "") continue;
+      const entry = parseLine(row);
+      if (entry === "broken") brokenCount++;
+      else if (entry !== undefined && !entries.has(entry.uuid)) entries.set(entry.uuid, entry);
+    }
+    if (brokenCount > 0) logger.warn({ path: this.#path, brokenCount }, "a transcript has broken lines");
+    const all = [...entries.values()];
+    this.#parentUuid = all.at(-1)?.uuid ?? null;
+    return all;
+  }
+
+  async append({ uuid, timestamp, message, operationId, eventSeq }: TranscriptEntry): Promise<void> {
+    const row = JSON.stringify({
+      type: message.role,
+      uuid,
+      parent_uuid: this.#parentUuid,
+      timestamp,
+      content: message.content,
+      origin: message.origin,
+      operation_id: operationId,
+      event_seq: eventSeq,
+    });
+    const file = await this.#open();
+    await file.appendFile(`${row}\n`);
+    this.#parentUuid = uuid;
+  }
+
+  async sync(): Promise<void> {
+    await this.#file?.datasync();
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #open(): Promise<FileHandle> {
+    if (this.#file !== undefined) return this.#file;
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const file = await open(this.#path, "a+", 0o600);
+    // A process that died while writing may have left half a line.
+    const { size } = await file.stat();
+    if (size > 0) {
+      const last = await file.read(new Uint8Array(1), 0, 1, size - 1);
+      if (last.buffer[0] !== 0x0a) await file.appendFile("\n");
+    }
+    this.#file = file;
+    return file;
+  }
+}
+
+function parseLine(row: string): TranscriptEntry | "broken" | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(row);
+  } catch {
+    return "broken";
+  }
+  const parsed = line.safeParse(value);
+  if (!parsed.success) return isMessageLine(value) ? "broken" : undefined;
+  const { type, uuid, timestamp, content, origin, operation_id, event_seq } = parsed.data;
+  const message: Message = {
+    role: type,
+    content: content.map((entry) =>
+      entry.type === "thinking"
+        ? {
+            type: entry.type,
+            thinking: entry.thinking,
+            ...(entry.provider_meta !== undefined && { provider_meta: entry.provider_meta }),
+          }
+        : entry,
+    ),
+    ...(origin !== undefined && { origin }),
+  };
+  return { uuid, timestamp, message, operationId: operation_id, eventSeq: event_seq };
+}
+
+function isMessageLine(value: unknown): boolean {
+  return z.looseObject({ type: z.enum(["user", "assistant"]) }).safeParse(value).success;
+}
+
+async function readIfThere(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return "";
+    throw thrown;
+  }
+}

@@ -1,0 +1,45 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { type Logger, silentLogger } from "@trivium/core";
+import type { CrabcodeRuntime } from "@trivium/crabcode-runtime";
+import { CrabCodeService } from "@trivium/proto/crabcode";
+import { agentsNotBuilt } from "./agents.ts";
+import { healthCheck } from "./health-check.ts";
+import { listModels, switchMode, switchModel } from "./models.ts";
+import { respondChoice, respondPermission } from "./questions.ts";
+import { sendMessage } from "./send-message.ts";
+import { streamed, unary } from "./status.ts";
+import { subscribeEvents } from "./subscribe-events.ts";
+
+/** What the service is made of. The runtime stays its owner's: the service never closes it. */
+export interface CrabcodeServiceDeps {
+  readonly runtime: CrabcodeRuntime;
+  /** Release that HealthCheck reports. */
+  readonly version: string;
+  /** Gets what clients are not told: the cause of a bare `internal` status. Default: nothing is logged. */
+  readonly logger?: Logger;
+}
+
+/** Adds crabcode.CrabCodeService to a router. Authentication is the endpoint's. One line per RPC. */
+export function crabcodeService({
+  runtime,
+  version,
+  logger = silentLogger,
+}: CrabcodeServiceDeps): (router: ConnectRouter) => void {
+  return (router) => {
+    router.service(CrabCodeService, {
+      sendMessage: streamed(logger, (request, context) => sendMessage(runtime, request, context)),
+      subscribeEvents: streamed(logger, (request, context) => subscribeEvents(runtime, request, context)),
+      respondPermission: unary(logger, (request, context) => respondPermission(runtime, request, context)),
+      respondChoice: unary(logger, (request, context) => respondChoice(runtime, request, context)),
+      listModels: unary(logger, (request, context) => listModels(runtime, request, context)),
+      switchModel: unary(logger, (request, context) => switchModel(runtime, request, context)),
+      switchMode: unary(logger, (request, context) => switchMode(runtime, request, context)),
+      healthCheck: unary(logger, () => healthCheck(runtime, version)),
+      spawnAgent: unary(logger, agentsNotBuilt),
+      getAgent: unary(logger, agentsNotBuilt),
+      listAgents: unary(logger, agentsNotBuilt),
+      cancelAgent: unary(logger, agentsNotBuilt),
+      waitAgent: unary(logger, agentsNotBuilt),
+    });
+  };
+}

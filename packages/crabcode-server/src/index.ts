@@ -1,0 +1,1 @@
+export { type CrabcodeServiceDeps, crabcodeService } from "./crabcode-service.ts";

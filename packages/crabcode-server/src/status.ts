@@ -1,0 +1,104 @@
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { type Logger, TriviumError } from "@trivium/core";
+import { CrabcodeError } from "@trivium/crabcode-runtime";
+import { ErrorInfoSchema } from "@trivium/proto/error-details";
+import { toConnectError } from "@trivium/rpc";
+import { metadataKeys } from "./metadata.ts";
+
+/** Domain of the reasons of this service. */
+const ERROR_DOMAIN = "crabcode";
+
+type Unary<Request, Response> = (request: Request, context: HandlerContext) => Promise<Response>;
+type Streamed<Request, Response> = (request: Request, context: HandlerContext) => AsyncIterable<Response>;
+
+/** A unary handler whose failures leave as statuses with a reason. */
+export function unary<Request, Response>(
+  logger: Logger,
+  handler: Unary<Request, Response>,
+): Unary<Request, Response> {
+  return async (request, context) => {
+    try {
+      return await handler(request, context);
+    } catch (thrown) {
+      throw reported(thrown, { logger, context });
+    }
+  };
+}
+
+/** A server-streaming handler whose failures, early or late, leave as statuses with a reason. */
+export function streamed<Request, Response>(
+  logger: Logger,
+  handler: Streamed<Request, Response>,
+): Streamed<Request, Response> {
+  return async function* (request, context) {
+    try {
+      yield* handler(request, context);
+      // A stream that ended because its call did must not look complete.
+      context.signal.throwIfAborted();
+    } catch (thrown) {
+      throw reported(thrown, { logger, context });
+    }
+  };
+}
+
+function reported(
+  thrown: unknown,
+  { logger, context }: { readonly logger: Logger; readonly context: HandlerContext },
+): ConnectError {
+  const error = toStatus(thrown);
+  if (error.code === Code.Internal) {
+    logger.error({ error: thrown, method: context.method.name }, "a call failed inside the server");
+  }
+  return error;
+}
+
+/** The status of anything a handler throws, with ErrorInfo and the response keys that are known already. */
+function toStatus(thrown: unknown): ConnectError {
+  const error = toConnectError(thrown);
+  if (!CrabcodeError.isInstance(thrown)) return error;
+  const { reason, field, sessionId } = thrown;
+  return new ConnectError(
+    error.rawMessage,
+    error.code,
+    sessionId === undefined ? {} : { [metadataKeys.sessionId]: sessionId },
+    [
+      {
+        desc: ErrorInfoSchema,
+        value: { reason, domain: ERROR_DOMAIN, metadata: field === undefined ? {} : { field } },
+      },
+    ],
+    thrown,
+  );
+}
+
+/**
+ * The signal of a call as the runtime wants it: a lost connection aborts with kind `unavailable`, so that a turn
+ * may wait for its client, everything else is a cancel. Disposing it takes its listener away.
+ */
+export class CallSignal implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #source: AbortSignal;
+  readonly #onAbort = (): void => this.#controller.abort(toReason(this.#source.reason));
+
+  constructor(source: AbortSignal) {
+    this.#source = source;
+    if (source.aborted) this.#onAbort();
+    else source.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#source.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+/** The endpoint says `aborted` when the connection is gone and `canceled` when the client reset the call. */
+function toReason(reason: unknown): unknown {
+  const isLost =
+    reason instanceof ConnectError && (reason.code === Code.Aborted || reason.code === Code.Unavailable);
+  if (!isLost) return reason;
+  return new TriviumError("unavailable", "the connection to the client was lost", { cause: reason });
+}

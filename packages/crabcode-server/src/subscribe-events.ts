@@ -1,0 +1,24 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { CrabcodeRuntime } from "@trivium/crabcode-runtime";
+import { type CoreEventProto, CoreEventProtoSchema, type SubscribeRequest } from "@trivium/proto/crabcode";
+import { metadataKeys, sessionSelector } from "./metadata.ts";
+import { CallSignal } from "./status.ts";
+
+/** SubscribeEvents: everything that happens in one session, or in all, from now or from a cursor on. */
+export async function* subscribeEvents(
+  runtime: Pick<CrabcodeRuntime, "subscribe">,
+  request: SubscribeRequest,
+  context: Pick<HandlerContext, "signal" | "requestHeader" | "responseHeader">,
+): AsyncGenerator<CoreEventProto, void, undefined> {
+  const { requestHeader, responseHeader } = context;
+  using call = new CallSignal(context.signal);
+  const afterSeq = requestHeader.get(metadataKeys.afterSeq);
+  const { sessionId, events } = await runtime.subscribe({
+    session: sessionSelector(request.sessionId, requestHeader),
+    ...(afterSeq !== null && { afterSeq }),
+    signal: call.signal,
+  });
+  if (sessionId !== undefined) responseHeader.set(metadataKeys.sessionId, sessionId);
+  for await (const event of events) yield create(CoreEventProtoSchema, event);
+}

@@ -1,0 +1,153 @@
+import { abortReason, linkSignals } from "@trivium/core";
+import { ErrorCode } from "@trivium/proto/grok-tools";
+import type { ConfiguredTool } from "../finalize/configured-tool.ts";
+import { outputLimits } from "../finalize/output-limits.ts";
+import { currentParams, type FinalizedToolset, snapshotState } from "../finalized-toolset.ts";
+import type { JsonObject } from "../json.ts";
+import { estimateTokens } from "../output/truncate.ts";
+import type { ToolContext, ToolLimits, ToolResult } from "../tool.ts";
+import { ToolError } from "../tool-error.ts";
+import { type CallOptions, resolveCallDirectory } from "./call-options.ts";
+import { findTool } from "./find-tool.ts";
+import { parseInput } from "./parse-input.ts";
+import { renderResult } from "./render-result.ts";
+import { settleWithin } from "./settle-within.ts";
+import { toToolError } from "./to-tool-error.ts";
+import type { ToolAnswer } from "./tool-answer.ts";
+
+/** One call after its options were checked. */
+export interface Call {
+  readonly callId: string;
+  readonly toolName: string;
+  /** JSON text or the object; names as the caller uses them. */
+  readonly input: JsonObject | string;
+  readonly options: CallOptions;
+}
+
+/** Time a tool has to end after its signal aborted before the answer goes out without it. */
+const GRACE_MS = 900;
+/** How much longer the dispatcher waits when the tool applies the time-out itself. */
+const OWN_TIMEOUT_MARGIN_MS = 1_000;
+
+/**
+ * Runs one call through all stages. Failures that a model can react to are answers.
+ *
+ * @throws the reason of `options.signal` when the caller cancels.
+ */
+export async function runCall(toolset: FinalizedToolset, call: Call): Promise<ToolAnswer> {
+  const { clock, logger } = toolset.scope;
+  const startedMs = clock.monotonic();
+  let configured: ConfiguredTool | undefined;
+  const answer = (result: ToolAnswer["result"], run?: { tokens: number; isTruncated: boolean }): ToolAnswer => ({
+    callId: call.callId,
+    result,
+    metadata: {
+      durationMs: Math.max(0, Math.floor(clock.monotonic() - startedMs)),
+      estimatedTokens: run?.tokens ?? (result.ok ? 0 : estimateTokens(result.error.message, 0)),
+      isTruncated: run?.isTruncated ?? false,
+      toolVersion: toolset.toolVersion,
+      contractVersion: configured?.behaviorVersion ?? "",
+    },
+  });
+  try {
+    configured = findTool(toolset, call.toolName);
+    const prepared = prepare(toolset, configured, call);
+    const result = await dispatch(toolset, prepared);
+    const rendered = renderResult(toolset, prepared, result);
+    return answer(rendered.result, rendered);
+  } catch (thrown) {
+    if (call.options.signal?.aborted === true && thrown === call.options.signal.reason) throw thrown;
+    return answer({ ok: false, error: toToolError(thrown, configured?.registered.tool.id ?? call.toolName, logger) });
+  } finally {
+    // A failed call may have changed state too.
+    if (configured !== undefined) toolset.stateFile.schedule(() => snapshotState(toolset));
+  }
+}
+
+/** A call whose tool, input and limits are known. */
+export interface PreparedCall extends Call {
+  readonly configured: ConfiguredTool;
+  readonly canonicalInput: JsonObject;
+  readonly params: unknown;
+  readonly limits: ToolLimits;
+  /** Given to the tool instead of being applied around it. */
+  readonly ownTimeoutMs: number | undefined;
+}
+
+function prepare(toolset: FinalizedToolset, configured: ConfiguredTool, call: Call): PreparedCall {
+  const { registered, clientName } = configured;
+  const { tool } = registered;
+  const canonicalInput = parseInput(configured, call.input, call.options.background === true);
+  const params = tool.params?.schema.parse(currentParams(toolset, configured));
+  const { timeoutParameter } = tool.capabilities;
+  const isOwnTimeout = timeoutParameter !== undefined && (canonicalInput[timeoutParameter] ?? null) === null;
+  return {
+    ...call,
+    configured,
+    canonicalInput,
+    params,
+    limits: outputLimits(registered, clientName, { params, truncation: toolset.truncation }),
+    ownTimeoutMs: isOwnTimeout ? call.options.timeoutMs : undefined,
+  };
+}
+
+async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<ToolResult> {
+  const { scope, gate } = toolset;
+  const { options, ownTimeoutMs, configured } = call;
+  const { tool } = configured.registered;
+  const timeoutMs = ownTimeoutMs === undefined ? options.timeoutMs : ownTimeoutMs + OWN_TIMEOUT_MARGIN_MS;
+  using link = linkSignals([options.signal, scope.sessionSignal], { timeoutMs, clock: scope.clock });
+  const { signal } = link;
+  try {
+    const workingDirectory = await resolveCallDirectory(options.workingDirectory, scope);
+    const pass = await gate.enter(tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted", signal);
+    const context = toContext(toolset, call, { signal, workingDirectory });
+    const running = Promise.try(() => tool.run(call.canonicalInput, context));
+    // The place is free again when the tool has ended, which can be later than the answer.
+    running.then(
+      () => pass[Symbol.dispose](),
+      () => pass[Symbol.dispose](),
+    );
+    const graceMs = ownTimeoutMs === undefined ? GRACE_MS : 0;
+    const result = await settleWithin(running, { signal, graceMs, clock: scope.clock });
+    if (!signal.aborted) return result;
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
+  throw reasonOfAbort(toolset, call, signal);
+}
+
+/** Who ended the call decides what it is answered with. */
+function reasonOfAbort({ scope }: FinalizedToolset, { options, toolName }: PreparedCall, signal: AbortSignal): Error {
+  const reason = abortReason(signal);
+  if (options.signal?.aborted === true && reason === options.signal.reason) return reason;
+  if (scope.sessionSignal.aborted && reason === scope.sessionSignal.reason) {
+    return new ToolError(ErrorCode.CANCELLED, `${toolName} was cancelled: the session has ended`, {
+      details: { reason: "session_closed" },
+    });
+  }
+  return new ToolError(ErrorCode.TIMEOUT, `${toolName} had no result within ${options.timeoutMs} ms`, {
+    suggestion: "Try again with a longer time-out, or with less to do.",
+  });
+}
+
+function toContext(
+  toolset: FinalizedToolset,
+  call: PreparedCall,
+  run: { signal: AbortSignal; workingDirectory: string },
+): ToolContext<unknown> {
+  const { configured, callId, params, limits, ownTimeoutMs, options } = call;
+  const names = configured.parameterNames;
+  return {
+    ...toolset.scope,
+    ...run,
+    callId,
+    params,
+    limits,
+    behaviorVersion: configured.behaviorVersion,
+    timeoutMs: ownTimeoutMs,
+    remindersEnabled: toolset.remindersEnabled,
+    parameterName: (canonical) => (Object.hasOwn(names, canonical) ? (names[canonical] ?? canonical) : canonical),
+    progress: (chunk) => options.onProgress?.(chunk),
+  };
+}

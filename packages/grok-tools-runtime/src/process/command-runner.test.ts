@@ -1,0 +1,333 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { temporaryFolder } from "@trivium/core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Command, CommandEnd, CommandSpec } from "./command-runner.ts";
+import { createCommandRunner, type ProcessRunner } from "./create-command-runner.ts";
+import { listProcesses } from "./supervisor/process-table.ts";
+
+/** A program that detaches itself completely and lives on for a while. */
+const daemon = ({ clearEnvironment = false, closeDescriptors = false } = {}): string => {
+  const environment = clearEnvironment ? "%ENV = ();" : "";
+  const descriptors = closeDescriptors ? "close($_) for (*STDIN, *STDOUT, *STDERR);" : "";
+  const body = `use POSIX; fork and exit; setsid; fork and exit; ${environment} ${descriptors} exec "/bin/sleep", MARK`;
+  return `perl -e '${body}'`;
+};
+
+/** Commands whose processes try to stay. MARK becomes the argument that tells them from all others. */
+const hostile: Readonly<Record<string, string>> = {
+  "a plain child": "sleep MARK",
+  "a background child of a subshell": "(sleep MARK &) ; sleep MARK",
+  "a child in its own session": "setsid sleep MARK & sleep MARK",
+  "a child in its own group": `perl -e 'setpgrp; exec "sleep", MARK' & sleep MARK`,
+  "a job of an interactive-like shell": "set -m; sleep MARK & sleep MARK",
+  "a child that ignores SIGTERM": "trap '' TERM; sleep MARK & sleep MARK; sleep MARK",
+  "a stopped child": "sleep MARK & kill -STOP $!; sleep MARK",
+  "a nohup child": "nohup sleep MARK >/dev/null 2>&1 & sleep MARK",
+  "a daemon that keeps everything": `${daemon()}; sleep MARK`,
+  "a daemon that cleared its environment": `${daemon({ clearEnvironment: true })}; sleep MARK`,
+  "a daemon that closed its descriptors": `${daemon({ closeDescriptors: true })}; sleep MARK`,
+  "a bomb of 60 processes": "trap '' TERM; for i in $(seq 60); do sleep MARK & done; wait; sleep MARK",
+  "a process that forks into a new session on SIGTERM": `perl -e '$SIG{TERM} = sub { fork or do { use POSIX; setsid; exec "sleep", MARK } }; sleep 1 for 1..MARK'`,
+  "a pair that start each other again": `perl -e 'my $end = time + 20; sub run { my $peer = fork; if (!$peer) { setpgrp; run() if time < $end; exit } waitpid $peer, 0; select undef, undef, undef, 0.01; run() if time < $end } run' -- MARK`,
+};
+/** Only the subreaper finds it. */
+const hidden = `${daemon({ clearEnvironment: true, closeDescriptors: true })}; sleep MARK`;
+const hopper = `perl -e 'use POSIX; my $end = time + 10; while (time < $end) { fork and exit; setsid; select undef, undef, undef, 0.0003 }' -- MARK`;
+
+describe.each(["auto", "fallback"] as const)("CommandRunner with %s containment", (containment) => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let runner: ProcessRunner;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    runner = await createCommandRunner({ dataFolder: folder.path, containment });
+  });
+  afterAll(async () => {
+    await runner[Symbol.asyncDispose]();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  let count = 0;
+  const start = (text: string, options: Partial<CommandSpec> = {}): Promise<Command> =>
+    runner.start({
+      argv: ["bash", "-c", text],
+      workingDirectory: folder.path,
+      env: { PATH: process.env["PATH"] ?? "", HOME: folder.path },
+      logPath: join(folder.path, `${++count}.log`),
+      headBytes: 1000,
+      tailBytes: 1000,
+      ...options,
+    });
+  const run = async (
+    text: string,
+    options: Partial<CommandSpec> = {},
+  ): Promise<CommandEnd & { text: string; totalBytes: number }> => {
+    const command = await start(text, options);
+    const end = await command.ended;
+    const { head, tail, totalBytes } = await command.output();
+    return { ...end, text: Buffer.concat([head, tail]).toString(), totalBytes };
+  };
+
+  describe("the tree", () => {
+    const kinds = containment === "auto" ? { ...hostile, "a hidden daemon": hidden, "a hopper": hopper } : hostile;
+
+    it.each(Object.entries(kinds))("of %s ends with a kill", async (_kind, text) => {
+      const mark = uniqueMark();
+      const command = await start(`${text.replaceAll("MARK", mark)} # ${mark}`);
+      await until(() => withMark(mark).length > 0);
+      await delay(100);
+      const end = await command.kill("killed", 100);
+      expect(end).toMatchObject({ reason: "killed", survivors: [] });
+      expect(withMark(mark)).toEqual([]);
+    });
+
+    it.each(Object.entries(kinds))("of %s ends with a time-out", async (_kind, text) => {
+      const mark = uniqueMark();
+      const end = await run(`${text.replaceAll("MARK", mark)} # ${mark}`, { timeoutMs: 250, timeoutGraceMs: 50 });
+      expect(end).toMatchObject({ reason: "timed-out", survivors: [] });
+      expect(withMark(mark)).toEqual([]);
+    });
+  });
+
+  it("tells the exit code", async () => {
+    expect(await run("exit 3")).toMatchObject({ reason: "exited", exitCode: 3, signal: null, leftovers: [] });
+  });
+
+  it("tells the signal that ended the shell", async () => {
+    expect(await run("kill -9 $$")).toMatchObject({ reason: "exited", exitCode: null, signal: "SIGKILL" });
+  });
+
+  it("gives SIGTERM time to be handled", async () => {
+    const command = await start("trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 0.01; done");
+    await until(() => command.outputBytes > 0);
+    expect(await command.kill("cancelled", 2000)).toMatchObject({ reason: "cancelled", exitCode: 7 });
+    expect(Buffer.from((await command.output()).head).toString()).toBe("ready\nbye\n");
+  });
+
+  it("keeps the order of both outputs", async () => {
+    const text = "for i in $(seq 200); do echo o$i; echo e$i >&2; done";
+    const expected = Array.from({ length: 200 }, (_, index) => `o${index + 1}\ne${index + 1}\n`).join("");
+    expect((await run(text, { headBytes: 10_000 })).text).toBe(expected);
+  });
+
+  it("keeps bytes that are no text", async () => {
+    const command = await start("printf '\\xff\\xfe\\x00a\\xc3'");
+    await command.ended;
+    expect([...(await command.output()).head]).toEqual([0xff, 0xfe, 0, 0x61, 0xc3]);
+  });
+
+  it("lets a command open its own output", async () => {
+    expect((await run("echo a; echo b > /dev/stderr; echo c | tee /dev/stderr; echo d")).text).toBe("a\nb\nc\nc\nd\n");
+  });
+
+  it("keeps the beginning and the end of a long output, and all of it in the log", async () => {
+    const command = await start("seq 1 200000");
+    await command.ended;
+    const { head, tail, omittedBytes, totalBytes } = await command.output();
+    const log = await command.readLog(0, 10_000_000);
+    expect(totalBytes).toBe(1_288_895);
+    expect(log).toHaveLength(totalBytes);
+    expect(Buffer.from(head)).toEqual(Buffer.from(log.subarray(0, 1000)));
+    expect(Buffer.from(tail)).toEqual(Buffer.from(log.subarray(-1000)));
+    expect(omittedBytes).toBe(totalBytes - 2000);
+  });
+
+  it("streams the whole output while the command runs", async () => {
+    const command = await start("echo one; sleep 0.2; seq 1 50000; echo last");
+    const pieces: Buffer[] = [];
+    let offset = 0;
+    for await (const chunk of command.chunks(new AbortController().signal)) {
+      expect(chunk.offset).toBe(offset);
+      offset += chunk.bytes.length;
+      pieces.push(Buffer.from(chunk.bytes));
+    }
+    expect(Buffer.concat(pieces)).toEqual(Buffer.from(await command.readLog(0, 10_000_000)));
+    expect(pieces[0]?.toString()).toBe("one\n");
+  });
+
+  it("tells the output so far", async () => {
+    const command = await start("echo early; sleep 30");
+    await until(() => command.outputBytes > 0);
+    expect(Buffer.from((await command.output()).head).toString()).toBe("early\n");
+    await command.kill("killed", 0);
+  });
+
+  it("ends a command whose output is beyond its limit", async () => {
+    const end = await run("yes", { maxOutputBytes: 1_000_000 });
+    expect(end.reason).toBe("output-limit");
+  });
+
+  it("runs without a log when that cannot be written", async () => {
+    const end = await run("echo kept; exit 5", { logPath: "/nowhere/at/all.log" });
+    expect(end).toMatchObject({ exitCode: 5, logIncompleteAt: 0, text: "kept\n" });
+  });
+
+  it.each(["cat", "read line; echo $?", "git init -q r && cd r && git commit --allow-empty"])(
+    "gives %s an empty input",
+    async (text) => {
+      const env = { PATH: process.env["PATH"] ?? "", HOME: folder.path, GIT_EDITOR: "true" };
+      expect(await run(text, { timeoutMs: 5000, env })).toMatchObject({ reason: "exited" });
+    },
+  );
+
+  it("gives a command the input it was started with", async () => {
+    expect((await run("cat; echo end", { stdin: "some text\n" })).text).toBe("some text\nend\n");
+  });
+
+  it("runs a command of 300 KB like a short one", async () => {
+    const text = `set -- ${"a".repeat(300_000)}; echo "$# \${#1} $0"; ls -l /proc/self/fd | grep -c ' 3 -> .*text'; exit 4`;
+    expect(await run(text)).toMatchObject({ exitCode: 4, text: "1 300000 bash\n0\n" });
+  });
+
+  it("says why a command cannot be started", async () => {
+    const missing = await run("", { argv: ["no-such-program"] });
+    expect(missing).toMatchObject({ reason: "spawn-failed", spawnError: "there is no program no-such-program" });
+    const tooLong = await run("", { argv: ["echo", "a".repeat(200_000)] });
+    expect(tooLong).toMatchObject({ reason: "spawn-failed", spawnError: expect.stringMatching(/exceed/) });
+    await expect(start("true", { workingDirectory: "/nowhere" })).rejects.toMatchObject({ kind: "invalidInput" });
+    await expect(start("echo \0")).rejects.toMatchObject({ kind: "invalidInput" });
+  });
+
+  it("gives a command no environment but its own and the marks", async () => {
+    const { text } = await run("env | sort", { env: { PATH: process.env["PATH"] ?? "", A: "b" } });
+    const names = text.split("\n").map((line) => line.split("=")[0]);
+    expect(names).toEqual(["A", "PATH", "PWD", "SHLVL", "TRIVIUM_COMMAND", "TRIVIUM_SERVER", "_", ""]);
+  });
+
+  it("has no terminal", async () => {
+    expect(await run("echo x > /dev/tty")).toMatchObject({ exitCode: 1 });
+  });
+
+  it("keeps what a command leaves running, lists it and ends it on release", async () => {
+    const mark = uniqueMark();
+    const command = await start(`sleep ${mark} & setsid sleep ${mark} & echo started`, { keepsLeftovers: true });
+    const end = await command.ended;
+    expect(end).toMatchObject({ reason: "exited", exitCode: 0, survivors: [] });
+    expect(end.leftovers.map((process) => process.commandLine)).toEqual([`sleep ${mark}`, `sleep ${mark}`]);
+    expect(withMark(mark)).toHaveLength(2);
+    expect(runner.stats().lingering).toBe(1);
+    await command.release();
+    expect(withMark(mark)).toEqual([]);
+    expect(runner.stats().lingering).toBe(0);
+  });
+
+  it("goes on reading what is left running, so that it does not die of a broken pipe", async () => {
+    const command = await start("(for i in 1 2 3 4; do sleep 0.3; echo $i; done) & echo shell", {
+      keepsLeftovers: true,
+    });
+    await command.ended;
+    expect(Buffer.from((await command.output()).head).toString()).toBe("shell\n");
+    await until(() => command.outputBytes === 14);
+    expect(Buffer.from(await command.readLog(0, 100)).toString()).toBe("shell\n1\n2\n3\n4\n");
+    await until(() => runner.stats().lingering === 0, 8000);
+  });
+
+  it("ends what a command leaves running when it is not to be kept", async () => {
+    const mark = uniqueMark();
+    expect(await run(`sleep ${mark} & true`)).toMatchObject({ reason: "exited", exitCode: 0, leftovers: [] });
+    expect(withMark(mark)).toEqual([]);
+  });
+
+  it("ends the result although a left-over writes for ever", async () => {
+    const command = await start("yes & echo", { keepsLeftovers: true });
+    const end = await command.ended;
+    expect(end.durationMs).toBeLessThan(2500);
+    await command.release();
+  });
+
+  it("ends the tree of a supervisor that was killed", async () => {
+    const mark = uniqueMark();
+    const text = `echo before; setsid sleep ${mark} & ${daemon().replace("MARK", mark)}; sleep ${mark}`;
+    const command = await start(text);
+    await until(() => withMark(mark).length === 3 && command.outputBytes > 0);
+    process.kill(listProcesses().find((stat) => stat.pid === command.pid)?.parentPid ?? 0, "SIGKILL");
+    expect(await command.ended).toMatchObject({ reason: "supervisor-lost", exitCode: null, survivors: [] });
+    expect(withMark(mark)).toEqual([]);
+    expect(Buffer.from((await command.output()).head).toString()).toBe("before\n");
+    expect(await run("echo next")).toMatchObject({ text: "next\n" });
+  });
+
+  it("takes a later kill without grace as a wish to hurry", async () => {
+    const command = await start("trap '' TERM; echo ready; while :; do sleep 0.05; done");
+    await until(() => command.outputBytes > 0);
+    const first = command.kill("cancelled", 60_000);
+    await command.kill("session-ended", 0);
+    expect(await first).toMatchObject({ reason: "cancelled" });
+  });
+});
+
+describe("CommandRunner", () => {
+  it("queues commands beyond its limit and runs them in order", async () => {
+    await using folder = await temporaryFolder();
+    await using runner = await createCommandRunner({ dataFolder: folder.path, maxCommands: 2 });
+    const start = (name: string): Promise<Command> =>
+      runner.start({
+        argv: ["bash", "-c", `echo ${name} >> order; while [ ! -e go ]; do sleep 0.02; done`],
+        workingDirectory: folder.path,
+        env: { PATH: process.env["PATH"] ?? "" },
+        logPath: join(folder.path, `${name}.log`),
+        headBytes: 10,
+        tailBytes: 10,
+      });
+    const commands: Command[] = [];
+    for (const name of ["a", "b", "c", "d"]) commands.push(await start(name));
+    expect(commands.map((command) => command.status)).toEqual(["running", "running", "queued", "queued"]);
+    expect(runner.stats()).toMatchObject({ live: 2, queued: 2 });
+    expect(await commands[2]?.kill("cancelled", 0)).toMatchObject({ reason: "cancelled", exitCode: null });
+    await writeFile(join(folder.path, "go"), "");
+    await Promise.all(commands.map((command) => command.ended));
+    expect(readFileSync(join(folder.path, "order"), "utf8")).toBe("a\nb\nd\n");
+  });
+
+  it("ends every command when it is disposed and takes no more", async () => {
+    await using folder = await temporaryFolder();
+    const runner = await createCommandRunner({ dataFolder: folder.path });
+    const mark = uniqueMark();
+    const spec: CommandSpec = {
+      argv: ["bash", "-c", `setsid sleep ${mark} & sleep ${mark}`],
+      workingDirectory: folder.path,
+      env: { PATH: process.env["PATH"] ?? "" },
+      logPath: join(folder.path, "log"),
+      headBytes: 10,
+      tailBytes: 10,
+    };
+    const command = await runner.start(spec);
+    await until(() => withMark(mark).length === 2);
+    await runner[Symbol.asyncDispose]();
+    expect(await command.ended).toMatchObject({ reason: "session-ended" });
+    expect(withMark(mark)).toEqual([]);
+    await expect(runner.start(spec)).rejects.toMatchObject({ kind: "unavailable" });
+  });
+});
+
+let markCount = 0;
+
+/** A number of seconds that no other process sleeps for. */
+function uniqueMark(): string {
+  return `${30 + ++markCount}.${String(process.pid).padStart(7, "0")}`;
+}
+
+/** Command lines of live processes that hold the mark. */
+function withMark(mark: string): string[] {
+  return listProcesses()
+    .filter((stat) => stat.state !== "Z")
+    .map((stat) => {
+      try {
+        return readFileSync(`/proc/${stat.pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+      } catch {
+        // Ended meanwhile.
+        return "";
+      }
+    })
+    .filter((line) => line.includes(mark) && !line.startsWith("bash"));
+}
+
+async function until(condition: () => boolean, limitMs = 5000): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error("the condition did not come true");
+    await delay(5);
+  }
+}

@@ -1,0 +1,79 @@
+import type { ClientHttp2Session, ClientHttp2Stream, Http2Session, OutgoingHttpHeaders } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Http2SessionManager } from "@connectrpc/connect-node";
+import type { NodeTransportOptions } from "./node-transport-options.ts";
+
+const MIB = 1024 * 1024;
+/** What a server may send ahead: raising only one of the two gains nothing on a line with latency. */
+const STREAM_WINDOW_BYTES = MIB;
+const CONNECTION_WINDOW_BYTES = 16 * MIB;
+
+type StreamOptions = Parameters<ClientHttp2Session["request"]>[1];
+
+/**
+ * Connect's session manager with two things it lacks: the receive window of the whole connection, and an end that
+ * closes every session that was ever opened.
+ */
+export class SessionManager {
+  readonly authority: string;
+  readonly #inner: Http2SessionManager;
+  readonly #sessions = new Set<Http2Session>();
+  #isClosed = false;
+
+  constructor(options: NodeTransportOptions) {
+    this.#inner = new Http2SessionManager(
+      options.baseUrl,
+      {
+        pingIntervalMs: options.pingIntervalMs ?? 15_000,
+        pingTimeoutMs: options.pingTimeoutMs ?? 10_000,
+        pingIdleConnection: true,
+        connectTimeoutMs: options.connectTimeoutMs ?? 20_000,
+      },
+      {
+        settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },
+        // The assumption until the server says its limit; with Node's 100 a first burst would queue.
+        peerMaxConcurrentStreams: 1_000,
+        maxSessionMemory: 64,
+        ...options.tls,
+      },
+    );
+    this.authority = this.#inner.authority;
+  }
+
+  async request(
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders,
+    options: Omit<NonNullable<StreamOptions>, "signal">,
+  ): Promise<ClientHttp2Stream> {
+    if (this.#isClosed) throw closedError();
+    const stream = await this.#inner.request(method, path, headers, options);
+    if (stream.session !== undefined) this.#watch(stream.session);
+    return stream;
+  }
+
+  notifyResponseByteRead(stream: ClientHttp2Stream): void {
+    this.#inner.notifyResponseByteRead(stream);
+  }
+
+  /** Ends every call and resolves when all connections are closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const closed = [...this.#sessions].map(
+      (session) => new Promise<void>((resolve) => void session.once("close", () => resolve())),
+    );
+    this.#inner.abort(closedError());
+    await Promise.all(closed);
+  }
+
+  #watch(session: Http2Session): void {
+    if (this.#sessions.has(session) || session.destroyed) return;
+    this.#sessions.add(session);
+    session.once("close", () => this.#sessions.delete(session));
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+  }
+}
+
+function closedError(): ConnectError {
+  return new ConnectError("the transport is closed", Code.Canceled);
+}
