@@ -1,4 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { defaultCodeModeLimits } from "@trivium/code-mode-runtime";
 import { TriviumError } from "@trivium/core";
 import { CodeModeHost } from "@trivium/proto/code-mode";
 import { execute } from "./execute.ts";
@@ -8,6 +9,20 @@ import { RequestGate } from "./request-gate.ts";
 import type { CodeModeServiceDeps } from "./service-deps.ts";
 import { completeToolCall, subscribeToToolCalls } from "./tool-calls.ts";
 import { cancelWait, terminate, wait, yieldObservation } from "./waits.ts";
+
+/**
+ * What an endpoint must grant this service: messages of 64 MiB either way, `OUT_OF_RANGE` beyond. By service name,
+ * as endpoints take it.
+ */
+export const codeModeMethodLimits: Readonly<
+  Record<string, { readMaxBytes: number; writeMaxBytes: number; excess: "outOfRange" }>
+> = {
+  [CodeModeHost.typeName]: {
+    readMaxBytes: defaultCodeModeLimits.maxMessageBytes,
+    writeMaxBytes: defaultCodeModeLimits.maxMessageBytes,
+    excess: "outOfRange",
+  },
+};
 
 const DEFAULT_MAX_REQUESTS = 1024;
 

@@ -1,2 +1,2 @@
-export { codeModeService } from "./code-mode-service.ts";
+export { codeModeMethodLimits, codeModeService } from "./code-mode-service.ts";
 export type { CodeModeServiceDeps } from "./service-deps.ts";

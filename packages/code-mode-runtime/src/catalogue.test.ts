@@ -34,7 +34,7 @@ describe("a catalogue revision", () => {
     ["is 0", 0n, ["a"], /invalid/],
     ["is unknown and comes without tools", 2n, [], /unknown/],
     ["is stored with other tools", 1n, ["b"], /conflicts/],
-  ])("that %s is refused, and the execution id is spent", (_, revision, names, message) => {
+  ])("that %s is refused, and the execution id is spent", (...[, revision, names, message]) => {
     const harness = createSessionHarness();
     namesOf(harness, 1n, ["a"]);
     const tools = names.map((name) => tool(name));

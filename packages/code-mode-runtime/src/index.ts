@@ -6,6 +6,7 @@ export {
   createCodeModeRuntime,
 } from "./code-mode-runtime.ts";
 export type { CellEngine, CellOutput } from "./engine/cell-engine.ts";
+export { type CellEngineOptions, createCellEngine } from "./engine/create-cell-engine.ts";
 export { type CodeModeLimits, defaultCodeModeLimits } from "./limits.ts";
 export type { OutputMode } from "./output/output-buffer.ts";
 export type { CodeModeSession } from "./session.ts";

@@ -1,3 +1,4 @@
+export { createCrabcodeRuntime } from "./create-crabcode-runtime.ts";
 export { CrabcodeError, type CrabcodeErrorReason } from "./crabcode-error.ts";
 export type {
   ChoiceAnswer,

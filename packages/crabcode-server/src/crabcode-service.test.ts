@@ -9,6 +9,7 @@ import {
 import { CrabCodeService } from "@trivium/proto/crabcode";
 import { ErrorInfoSchema } from "@trivium/proto/error-details";
 import { describe, expect, it } from "vitest";
+import { CallSignal } from "./call-signal.ts";
 import { crabcodeService } from "./crabcode-service.ts";
 import { fakeRuntime, waitingStream } from "./testing/fake-runtime.ts";
 
@@ -146,6 +147,28 @@ describe("CrabCodeService.SendMessage", () => {
     const error = await failure(drain(client.sendMessage({ text: "hi" }, { timeoutMs: 20 })));
     expect(error.code).toBe(Code.DeadlineExceeded);
     expect(TriviumError.isInstance(await ended.promise)).toBe(false);
+  });
+});
+
+describe("CallSignal", () => {
+  it.each([
+    [Code.Aborted, "unavailable"],
+    [Code.Unavailable, "unavailable"],
+    [Code.Canceled, undefined],
+    [Code.DeadlineExceeded, undefined],
+  ])("turns the end of a call with code %i into the reason of kind %s", (code, kind) => {
+    const source = new AbortController();
+    using call = new CallSignal(source.signal);
+    source.abort(new ConnectError("over", code));
+    expect(TriviumError.isInstance(call.signal.reason) ? call.signal.reason.kind : undefined).toBe(kind);
+  });
+
+  it("leaves no listener behind", () => {
+    const source = new AbortController();
+    const call = new CallSignal(source.signal);
+    call[Symbol.dispose]();
+    source.abort();
+    expect(call.signal.aborted).toBe(false);
   });
 });
 

@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { CrabcodeRuntime } from "@trivium/crabcode-runtime";
 import { type CoreEventProto, CoreEventProtoSchema, type SendMessageRequest } from "@trivium/proto/crabcode";
+import { CallSignal } from "./call-signal.ts";
 import { metadataKeys, sessionSelector } from "./metadata.ts";
-import { CallSignal } from "./status.ts";
 
 /**
  * SendMessage: one turn of the main loop as a stream that ends with `turn_complete`.

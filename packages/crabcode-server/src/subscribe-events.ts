@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { CrabcodeRuntime } from "@trivium/crabcode-runtime";
 import { type CoreEventProto, CoreEventProtoSchema, type SubscribeRequest } from "@trivium/proto/crabcode";
+import { CallSignal } from "./call-signal.ts";
 import { metadataKeys, sessionSelector } from "./metadata.ts";
-import { CallSignal } from "./status.ts";
 
 /** SubscribeEvents: everything that happens in one session, or in all, from now or from a cursor on. */
 export async function* subscribeEvents(

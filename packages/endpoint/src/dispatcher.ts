@@ -110,8 +110,8 @@ export class Dispatcher {
   }
 
   #serveUniversalCall(request: Admitted, method: RegisteredMethod, header: Headers): void {
-    const { clock, limits, metrics, logger } = this.#deps;
-    const { exchange, requestId, baseHeaders } = request;
+    const { clock, limits, metrics } = this.#deps;
+    const { exchange, baseHeaders } = request;
     const protocol = request.protocol ?? "connect-unary";
     let outcome: AccessOutcome = { name: method.path, protocol, error: undefined };
     const call = new UniversalCall(
@@ -123,22 +123,16 @@ export class Dispatcher {
         onOutcome: (error) => {
           outcome = { ...outcome, error };
         },
-        onSwallowed: (thrown) => {
-          metrics.swallowedErrors.increment({ method: method.path });
-          logger.debug(
-            { requestId, method: method.path, error: thrown },
-            "handler failed after its client had gone",
-          );
-        },
         onWriteStall: () => metrics.writeStalls.increment({ method: method.path }),
       },
     );
     this.#calls.add(call);
+    void call.run(header);
+    // After the call's own listener, which settles the outcome.
     exchange.onClose(() => {
       this.#calls.delete(call);
       request.log(outcome);
     });
-    void call.run(header);
   }
 
   #refusalOf(exchange: Exchange, method: RegisteredMethod): ConnectError | undefined {

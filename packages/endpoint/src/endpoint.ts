@@ -2,10 +2,10 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Clock, randomIds, silentLogger, sleep, systemClock, TriviumError } from "@trivium/core";
-import { errorInterceptor } from "@trivium/rpc";
 import { callGate } from "./call/call-gate.ts";
 import { gzipCompression } from "./call/gzip.ts";
 import { Registrations } from "./call/registrations.ts";
+import { statusInterceptor } from "./call/status-interceptor.ts";
 import { CorsPolicy } from "./cors/cors-policy.ts";
 import { assertRoutes, Dispatcher } from "./dispatcher.ts";
 import type { EndpointOptions } from "./endpoint-options.ts";
@@ -104,7 +104,13 @@ class PortEndpoint implements Endpoint {
       {
         acceptCompression: [gzipCompression],
         compressMinBytes: options.compression?.minBytes ?? 16 * 1024,
-        interceptors: [errorInterceptor, ...(options.interceptors ?? [])],
+        interceptors: [
+          statusInterceptor((method, error) => {
+            metrics.swallowedErrors.increment({ method });
+            logger.debug({ method, error }, "handler failed after its call was over");
+          }),
+          ...(options.interceptors ?? []),
+        ],
         requestGate: callGate,
       },
       limits,

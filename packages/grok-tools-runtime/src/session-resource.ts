@@ -42,7 +42,7 @@ export interface ResourceState<Resource> {
   readonly key: string;
   /** Takes over a saved value. False: it cannot be decoded; nothing changed. */
   load(resource: Resource, value: JsonValue): boolean;
-  /** The value to save; undefined leaves the key out. */
+  /** The value to save; undefined leaves the key out. Called once more after `dispose`. */
   save(resource: Resource): JsonValue | undefined;
 }
 

@@ -109,6 +109,11 @@ export const configKeys = {
     default: 512,
     description: "Live cells of the whole server; past it Execute answers RESOURCE_EXHAUSTED.",
   }),
+  "codeMode.maxRequests": key({
+    schema: positive,
+    default: 1_024,
+    description: "Unary code-mode calls in progress; past it RESOURCE_EXHAUSTED.",
+  }),
   "limits.requestBytes": key({
     schema: positive,
     default: 16 * MiB,
@@ -161,10 +166,48 @@ export const configKeys = {
     default: 32,
     description: "Commands that run at once; later ones wait.",
   }),
+  "tools.environment": key({
+    schema: z.strictObject({
+      inherit: z.enum(["core", "all", "none"]).optional(),
+      exclude: z.array(z.string()).optional(),
+      set: z.record(z.string(), z.string()).optional(),
+      includeOnly: z.array(z.string()).optional(),
+      ignoreDefaultExcludes: z.boolean().optional(),
+    }),
+    default: {},
+    description:
+      "Environment of commands: inherit core variables, all or none; patterns to exclude or keep; variables to set.",
+  }),
+  "tools.loginShell": key({
+    schema: z.boolean(),
+    default: false,
+    description: "Whether commands see the environment a login shell would have.",
+  }),
+  "tools.rgPath": key({
+    schema: optionalText,
+    default: undefined,
+    isPath: true,
+    description: "ripgrep to use instead of the one that comes with the server.",
+  }),
+  "tools.respectGitignore": key({
+    schema: z.enum(["upstream", "off", "all"]),
+    default: "upstream",
+    description: "Which tools obey ignore rules: those that did originally, none, or all.",
+  }),
+  "tools.pathHints": key({
+    schema: z.boolean(),
+    default: true,
+    description: "Whether errors about missing files suggest similar ones.",
+  }),
   "crabcode.resumeDefaultSession": key({
     schema: z.boolean(),
     default: true,
     description: "Whether the default conversation goes on after a restart.",
+  }),
+  "crabcode.rejoinGraceSeconds": key({
+    schema: z.number().nonnegative(),
+    default: 30,
+    description: "How long a turn with an idempotency key waits for a client whose connection was lost.",
   }),
   "crabcode.maxQueuedMessages": key({
     schema: positive,

@@ -23,9 +23,12 @@ const [addonFile = "", heapLimitBytes = ""] = process.argv.slice(2);
 const socket = new Socket({ fd: 3, readable: true, writable: true });
 for (const event of ["end", "close", "error"]) socket.on(event, endProcess);
 
-const runtime = new IsolatedVmRuntime(loadIsolatedVm(addonFile), Number(heapLimitBytes), {
-  stuckThreads: (count) => server.report(reportKind.stuck, String(count)),
+void IsolatedVmRuntime.create(loadIsolatedVm(addonFile), Number(heapLimitBytes), {
+  stuckThreads: (count) => reportStuck(count),
   catastrophe: complain,
+}).then((runtime) => {
+  const server = new FrameServer(socket, runtime);
+  reportStuck = (count) => server.report(reportKind.stuck, String(count));
+  server.report(reportKind.hello);
 });
-const server = new FrameServer(socket, runtime);
-server.report(reportKind.hello);
+let reportStuck: (count: number) => void = () => {};

@@ -19,7 +19,7 @@ export interface CellEngineOptions {
   readonly maxLiveCells?: number;
   /** Heap limit of a cell that names none, in bytes. Default 512 MiB. */
   readonly defaultHeapLimitBytes?: number;
-  /** Resident memory of a worker beyond the limits of its live cells, in bytes. Default 1 GiB. */
+  /** Resident memory of a worker beyond the limits of its live cells, in bytes. Default 512 MiB. */
   readonly memoryHeadroomBytes?: number;
   /** Resident memory of a worker, whatever it runs, in bytes. Default 2 GiB. */
   readonly maxWorkerMemoryBytes?: number;
@@ -62,8 +62,10 @@ class WorkerCellEngine implements CellEngine {
           environment,
           clock: options.clock ?? systemClock,
           logger: options.logger ?? silentLogger,
-          memoryHeadroomBytes: options.memoryHeadroomBytes ?? 1024 * mebibyte,
-          maxMemoryBytes: options.maxWorkerMemoryBytes ?? 2048 * mebibyte,
+          memoryBudget: {
+            headroomBytes: options.memoryHeadroomBytes ?? 512 * mebibyte,
+            maxBytes: options.maxWorkerMemoryBytes ?? 2048 * mebibyte,
+          },
           ...events,
         }),
     });

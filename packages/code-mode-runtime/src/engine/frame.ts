@@ -5,6 +5,7 @@ export const commandKind = {
   resolveTool: 3,
   rejectTool: 4,
   releaseSession: 5,
+  relieve: 6,
 } as const;
 
 /** Kinds of frames from a worker to the engine. */

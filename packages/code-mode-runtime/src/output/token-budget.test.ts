@@ -30,7 +30,7 @@ describe("a budget of tokens", () => {
     ],
     ["characters stay whole", ["é".repeat(40)], 5, [`${header(20, 1)}ééééé…15 tokens truncated…ééééé`]],
     ["emoji stay whole", ["🌍".repeat(20)], 5, [`${header(20, 1)}🌍🌍…15 tokens truncated…🌍🌍`]],
-  ])("%s", (_, items, tokens, expected) => {
+  ])("%s", (...[, items, tokens, expected]) => {
     expect(fit(items, tokens)).toEqual(expected);
   });
 

@@ -26,11 +26,18 @@ export class Conversation {
   readonly #messages: Message[];
   readonly #callIds = new Set<string>();
   readonly #deps: ConversationDeps;
+  #lastEventSeq: number;
 
   constructor(deps: ConversationDeps) {
     this.#deps = deps;
     this.#messages = deps.entries.map(({ message }) => message);
+    this.#lastEventSeq = deps.entries.at(-1)?.eventSeq ?? 0;
     for (const message of this.#messages) this.#noteCalls(message);
+  }
+
+  /** Last event that was published before the newest message was written; 0 before the first. */
+  get lastEventSeq(): number {
+    return this.#lastEventSeq;
   }
 
   get messages(): readonly Message[] {
@@ -51,6 +58,7 @@ export class Conversation {
   async append(message: Message, { operationId, eventSeq }: AppendOptions): Promise<void> {
     const { transcript, clock, ids } = this.#deps;
     this.#messages.push(message);
+    this.#lastEventSeq = eventSeq;
     this.#noteCalls(message);
     const timestamp = new Date(clock.now()).toISOString();
     await transcript.append({ uuid: ids.uuid(), timestamp, message, operationId, eventSeq });

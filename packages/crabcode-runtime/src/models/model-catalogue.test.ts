@@ -73,6 +73,26 @@ describe("createModelCatalogue", () => {
     });
   });
 
+  it.each([
+    [{ defaultModel: "smart" }, {}, "ANTHROPIC_API_KEY is not set"],
+    [{ defaultModel: "nope" }, {}, "there is no model named nope"],
+    [{}, { ANTHROPIC_API_KEY: "k" }, "no profile names a model"],
+  ])("with %j and %j the offline model says why it answers", async (parts, variables, reason) => {
+    const settings = settingsOf({ models: "defaultModel" in parts ? { smart } : {}, ...parts });
+    const model = createModelCatalogue({ variables }).open("offline", optionsOf(settings));
+    const request = {
+      loop: { sessionId: "s1", agentNumber: null, profile: "offline" },
+      system: [],
+      messages: [{ role: "user" as const, content: [{ type: "text" as const, text: "hello" }] }],
+      tools: [],
+      maxOutputTokens: 1,
+      signal: new AbortController().signal,
+    };
+    let said = "";
+    for await (const chunk of model.stream(request)) if (chunk.type === "text") said += chunk.text;
+    expect(said).toContain(reason);
+  });
+
   it("tells what each profile lacks", () => {
     const check = createModelCatalogue({ variables: {} }).check(settingsOf({ models: { smart, local } }));
     expect(check).toEqual([

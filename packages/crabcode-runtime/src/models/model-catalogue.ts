@@ -168,7 +168,11 @@ function offlineReason(settings: ModelSettings, environment: ModelEnvironment): 
   const name = settings.defaultModel ?? BASE_PROFILE;
   const config = configOf(name, settings, environment);
   if (config === undefined) {
-    return settings.defaultModel === undefined ? undefined : `there is no model named ${name}`;
+    if (settings.defaultModel !== undefined) return `there is no model named ${name}`;
+    // Unlike OpenAI, Anthropic has no default model to fall back to.
+    return environment.variables["ANTHROPIC_API_KEY"]
+      ? "ANTHROPIC_API_KEY is set, but no profile names a model"
+      : undefined;
   }
   return lacks(config, environment)?.message;
 }

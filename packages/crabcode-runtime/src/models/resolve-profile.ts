@@ -60,7 +60,7 @@ export function resolveProfile(
   return {
     provider,
     model,
-    wire: facts.wire,
+    wire: wireOf(facts, baseUrl),
     baseUrl: baseUrl.replace(/\/+$/, ""),
     apiKey,
     contextWindowTokens: positive(config.context_window) ?? contextWindowOf(model),
@@ -88,6 +88,11 @@ function unknownProvider({ provider = "anthropic", format }: ApiConfig): string 
   return provider === "router"
     ? `the format ${format} of a router profile is unknown; there are: anthropic, openai, codex, ollama, gemini`
     : `the provider ${provider} is not available; there are: anthropic, openai, codex, gemini, ollama, router, offline`;
+}
+
+/** Servers that speak OpenAI's API are less exact than OpenAI; the adapter for them forgives more. */
+function wireOf(facts: ProviderFacts, baseUrl: string): WireFormat {
+  return facts.wire === "chat-openai" && baseUrl !== facts.baseUrl ? "chat" : facts.wire;
 }
 
 /** A server named by its address may need no key; a variable that is named must exist. */

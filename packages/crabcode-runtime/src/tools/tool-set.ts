@@ -10,9 +10,11 @@ import type { Tool } from "./tool.ts";
 /** The tools of one loop, in the order they are offered. */
 export class ToolSet {
   readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #offered: Readonly<Record<"agent" | "plan", readonly ModelTool[]>>;
 
   constructor(tools: readonly Tool[]) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#offered = { agent: tools.map(toModelTool), plan: tools.filter((tool) => tool.isReadOnly).map(toModelTool) };
   }
 
   find(name: string): Tool | undefined {
@@ -20,11 +22,13 @@ export class ToolSet {
   }
 
   /** What a model is told in a mode. */
-  offered(mode: "agent" | "plan"): ModelTool[] {
-    return [...this.#tools.values()]
-      .filter((tool) => mode === "agent" || tool.isReadOnly)
-      .map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  offered(mode: "agent" | "plan"): readonly ModelTool[] {
+    return this.#offered[mode];
   }
+}
+
+function toModelTool({ name, description, inputSchema }: Tool): ModelTool {
+  return { name, description, inputSchema };
 }
 
 /** The built-in tools of a session. */

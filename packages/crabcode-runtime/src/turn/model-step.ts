@@ -88,7 +88,7 @@ async function streamResponse(deps: ModelStepDeps, request: ModelRequest): Promi
   }
   // An adapter that does not end its stream must not hold the turn.
   chunks?.return?.().catch((cause: unknown) => logger.debug({ cause }, "a model stream did not end cleanly"));
-  response.end();
+  response.end({ isCut: signal.aborted });
   return response;
 }
 

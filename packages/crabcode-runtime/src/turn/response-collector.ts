@@ -85,11 +85,11 @@ export class ResponseCollector {
     }
   }
 
-  /** The response is over. Calls that were begun and never finished are calls with broken arguments. */
-  end(): void {
+  /** The response is over. Unless it was cut, calls that were begun and not finished have broken arguments. */
+  end({ isCut }: { isCut: boolean }): void {
     this.#addText(this.#text.end());
     this.#addThinking(this.#thinking.end());
-    if (this.failure !== undefined) return;
+    if (isCut || this.failure !== undefined) return;
     for (const name of this.#announced.splice(0)) this.#addCall({ id: "", name });
   }
 

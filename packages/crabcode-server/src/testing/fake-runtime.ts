@@ -20,18 +20,21 @@ export function fakeRuntime(methods: Partial<CrabcodeRuntime>): CrabcodeRuntime 
   };
 }
 
-/** A stream that gives one event, then waits for its signal, and tells how it was left. */
+/**
+ * A stream that gives one event, then waits for the signal of its call. `ended` hears the reason from the signal
+ * itself: a transport in memory may never ask the stream again.
+ */
 export function waitingStream(
-  input: Pick<SendMessageInput | SubscribeInput, "signal">,
+  { signal }: Pick<SendMessageInput | SubscribeInput, "signal">,
   ended: (reason: unknown) => void,
 ): AsyncIterable<{ type: string; payloadJson: string }> {
+  if (signal === undefined) throw new Error("the call came without a signal");
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  void aborted.then(() => ended(signal.reason));
   return (async function* () {
     yield { type: "stream_mode", payloadJson: '{"type":"stream_mode","mode":"requesting","agent_id":null}' };
-    const { signal } = input;
-    if (signal === undefined) throw new Error("the call came without a signal");
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    }
-    ended(signal.reason);
+    await aborted;
   })();
 }

@@ -1,8 +1,11 @@
-import { type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { ConnectError, type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
 
-/** Learns the context of a call as soon as Connect has made it, before the request is read. */
+/** Follows one call inside Connect's handler. */
 export interface CallObserver {
+  /** As soon as the context is made, before the request is read. */
   onContext(context: HandlerContext): void;
+  /** The error a call ends with, before it is put on the wire. */
+  onFailure(error: ConnectError): void;
 }
 
 /** Carries the observer of one call through Connect's handler. */
@@ -13,5 +16,17 @@ export const observerKey: ContextKey<CallObserver | undefined> = createContextKe
 
 /** The router's request gate. Rejects nothing: who may call is settled before any handler is asked. */
 export function callGate(context: HandlerContext): void {
-  context.values.get(observerKey)?.onContext(context);
+  const observer = context.values.get(observerKey);
+  if (observer === undefined) return;
+  observer.onContext(context);
+  // Connect calls `abort` at every end of a call in every protocol, with the error if there is one, and writes the
+  // error afterwards. The signal would tell only the first of several calls.
+  const abort: unknown = Reflect.get(context, "abort");
+  if (typeof abort !== "function") return;
+  Object.assign(context, {
+    abort(reason?: unknown) {
+      if (reason instanceof ConnectError) observer.onFailure(reason);
+      Reflect.apply(abort, context, [reason]);
+    },
+  });
 }

@@ -13,7 +13,7 @@ import type { RegisteredMethod } from "./registrations.ts";
 import { RequestBody } from "./request-body.ts";
 
 /** Largest piece handed to the socket at once: a slow reader shows progress piece by piece. */
-const WRITE_BYTES = 256 * 1024;
+const WRITE_BYTES = 128 * 1024;
 
 /** What a call needs beyond its request. */
 export interface CallEnvironment {
@@ -23,8 +23,6 @@ export interface CallEnvironment {
   readonly baseHeaders: OutgoingHttpHeaders;
   /** Called at most once, as soon as the outcome is known. Undefined: OK. */
   readonly onOutcome: (error: ConnectError | undefined) => void;
-  /** A handler failed after its client had gone: nobody else will see it. */
-  readonly onSwallowed: (thrown: unknown) => void;
   readonly onWriteStall: () => void;
 }
 
@@ -103,9 +101,15 @@ export class UniversalCall implements CallObserver {
 
   onContext(context: HandlerContext): void {
     this.#context = context;
-    const onAbort = (): void => this.#onHandlerEnd(context.signal.reason);
-    if (context.signal.aborted) onAbort();
-    else context.signal.addEventListener("abort", onAbort, { once: true });
+  }
+
+  onFailure(error: ConnectError): void {
+    const isExcess = / is larger than configured (read|write)MaxBytes /.test(error.rawMessage);
+    if (isExcess && this.#method.limits.excess === "outOfRange") {
+      // Connect puts the error on the wire after this, and offers no other place to choose the status.
+      Object.assign(error, { code: Code.OutOfRange });
+    }
+    this.#settle(error);
   }
 
   /** Tells the handler to stop with this status, and ends the call itself if it does not. */
@@ -217,17 +221,6 @@ export class UniversalCall implements CallObserver {
     if (reason !== undefined) this.#release(reason);
   }
 
-  /** The handler's side is over: Connect aborts the signal at every end, with the error if there is one. */
-  #onHandlerEnd(reason: unknown): void {
-    if (!(reason instanceof ConnectError)) return;
-    const isExcess = / is larger than configured (read|write)MaxBytes /.test(reason.rawMessage);
-    if (isExcess && this.#method.limits.excess === "outOfRange") {
-      // Connect puts the error on the wire after this, and offers no other place to choose the status.
-      Object.assign(reason, { code: Code.OutOfRange });
-    }
-    this.#settle(reason);
-  }
-
   #complete(status: number): void {
     this.#isEnded = true;
     this.#body.fail(new ConnectError("the call is over", Code.Canceled));
@@ -250,7 +243,8 @@ export class UniversalCall implements CallObserver {
 
   /** Runs the `finally` of a handler that is suspended at a `yield`. One that awaits was woken by its signal. */
   #finishGenerator(): void {
-    this.#iterator?.return?.()?.catch(this.#environment.onSwallowed);
+    // Connect swallows what the generator throws now; the status interceptor has seen it.
+    this.#iterator?.return?.()?.catch(() => {});
   }
 
   #settle(error: ConnectError | undefined): void {

@@ -47,7 +47,8 @@ export class Http1Exchange implements Exchange {
   }
 
   get isRequestComplete(): boolean {
-    return this.body.complete;
+    // A request without a body is complete with its head, though Node says so only after the handler ran.
+    return this.body.complete || !hasBody(this.headers);
   }
 
   get areHeadersSent(): boolean {
@@ -111,4 +112,9 @@ export class Http1Exchange implements Exchange {
     };
     return { ...headers, connection: "close" };
   }
+}
+
+/** RFC 9112 §6.3 */
+function hasBody(headers: IncomingMessage["headers"]): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

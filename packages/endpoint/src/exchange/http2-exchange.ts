@@ -14,12 +14,15 @@ export class Http2Exchange implements Exchange {
   readonly authority: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: ServerHttp2Stream;
+  /** A closed stream no longer knows it. */
+  readonly #session: ServerHttp2Stream["session"];
   #trailers: OutgoingHttpHeaders = {};
   #isEnded = false;
 
   constructor(connection: Connection, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.connection = connection;
     this.body = stream;
+    this.#session = stream.session;
     this.headers = headers;
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
@@ -85,7 +88,7 @@ export class Http2Exchange implements Exchange {
   }
 
   #closeReason(): ConnectError {
-    const { session } = this.body;
+    const session = this.#session;
     const isSessionAlive = session !== undefined && !session.destroyed && !session.socket.destroyed;
     return isSessionAlive ? cancelledByClient() : connectionLost();
   }

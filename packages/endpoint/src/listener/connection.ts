@@ -1,3 +1,4 @@
+import type { ServerHttp2Stream } from "node:http2";
 import type { ByteBudget } from "../call/byte-budget.ts";
 
 /** What the endpoint knows of one client connection, whatever its protocol. */
@@ -10,7 +11,7 @@ export class Connection {
   /** Request bytes held for the handlers of this connection. */
   readonly budget: ByteBudget;
   /** Streams with a request; HTTP/2 only. */
-  readonly openStreams: Set<{ readonly readableLength: number }> = new Set();
+  readonly openStreams: Set<ServerHttp2Stream> = new Set();
 
   constructor(init: {
     remoteAddress: string;
@@ -25,7 +26,7 @@ export class Connection {
     this.budget = init.budget;
   }
 
-  /** Bytes in the read buffers of open streams. */
+  /** Bytes that have arrived on open streams and that nobody has read. */
   unreadBytes(): number {
     let bytes = 0;
     for (const stream of this.openStreams) bytes += stream.readableLength;

@@ -46,7 +46,9 @@ export class Http2Sessions {
       this.#entries.delete(session);
     });
     session.setLocalWindowSize(limits.connectionWindowBytes);
-    session.setTimeout(limits.idleTimeoutMs, () => this.#onIdle(entry));
+    // The callback of `setTimeout` would be called once only.
+    session.on("timeout", () => this.#onIdle(entry));
+    session.setTimeout(limits.idleTimeoutMs);
   }
 
   /** Notes a new stream; undefined when its session is gone already. */
@@ -108,6 +110,7 @@ export class Http2Sessions {
       if (error !== null) return;
       entry.pingTimer?.[Symbol.dispose]();
       entry.pingTimer = undefined;
+      session.setTimeout(this.#options.limits.idleTimeoutMs);
     });
   }
 }

@@ -1,3 +1,4 @@
+import { ErrorCode } from "@trivium/proto/grok-tools";
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { ToolError } from "../tool-error.ts";
@@ -46,7 +47,7 @@ const recordSchema = z.object({
     z.object({
       ok: z.literal(false),
       error: z.object({
-        code: z.number(),
+        code: z.enum(ErrorCode),
         message: z.string(),
         details: json,
         retryable: z.boolean(),

@@ -111,8 +111,12 @@ export class IdempotentCalls {
       await this.#write(call, answer);
       return answer;
     } catch (thrown) {
-      if (signal.aborted) await this.#write(call, this.#cancelledAnswer(call.callId, "cancelled"));
-      else await rm(this.#path(call.key), { force: true });
+      if (signal.aborted) {
+        const cancelled = this.#cancelledAnswer(call.callId, "cancelled");
+        await this.#write(call, cancelled);
+        return cancelled;
+      }
+      await rm(this.#path(call.key), { force: true });
       throw thrown;
     } finally {
       this.#running.delete(call.key);

@@ -7,7 +7,8 @@ import type { JsonObject } from "../json.ts";
 import { estimateTokens } from "../output/truncate.ts";
 import type { ToolContext, ToolLimits, ToolResult } from "../tool.ts";
 import { ToolError } from "../tool-error.ts";
-import { type CallOptions, resolveCallDirectory } from "./call-options.ts";
+import { resolveCallDirectory } from "./call-directory.ts";
+import type { CallOptions } from "./call-options.ts";
 import { findTool } from "./find-tool.ts";
 import { parseInput } from "./parse-input.ts";
 import { renderResult } from "./render-result.ts";
@@ -56,7 +57,7 @@ export async function runCall(toolset: FinalizedToolset, call: Call): Promise<To
     const rendered = renderResult(toolset, prepared, result);
     return answer(rendered.result, rendered);
   } catch (thrown) {
-    if (call.options.signal?.aborted === true && thrown === call.options.signal.reason) throw thrown;
+    if (isReasonOf(call.options.signal, thrown)) throw thrown;
     return answer({ ok: false, error: toToolError(thrown, configured?.registered.tool.id ?? call.toolName, logger) });
   } finally {
     // A failed call may have changed state too.
@@ -102,7 +103,7 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
     const workingDirectory = await resolveCallDirectory(options.workingDirectory, scope);
     const pass = await gate.enter(tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted", signal);
     const context = toContext(toolset, call, { signal, workingDirectory });
-    const running = Promise.try(() => tool.run(call.canonicalInput, context));
+    const running = tool.run(call.canonicalInput, context);
     // The place is free again when the tool has ended, which can be later than the answer.
     running.then(
       () => pass[Symbol.dispose](),
@@ -120,8 +121,8 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
 /** Who ended the call decides what it is answered with. */
 function reasonOfAbort({ scope }: FinalizedToolset, { options, toolName }: PreparedCall, signal: AbortSignal): Error {
   const reason = abortReason(signal);
-  if (options.signal?.aborted === true && reason === options.signal.reason) return reason;
-  if (scope.sessionSignal.aborted && reason === scope.sessionSignal.reason) {
+  if (isReasonOf(options.signal, reason)) return reason;
+  if (isReasonOf(scope.sessionSignal, reason)) {
     return new ToolError(ErrorCode.CANCELLED, `${toolName} was cancelled: the session has ended`, {
       details: { reason: "session_closed" },
     });
@@ -129,6 +130,14 @@ function reasonOfAbort({ scope }: FinalizedToolset, { options, toolName }: Prepa
   return new ToolError(ErrorCode.TIMEOUT, `${toolName} had no result within ${options.timeoutMs} ms`, {
     suggestion: "Try again with a longer time-out, or with less to do.",
   });
+}
+
+/** Whether a signal is what ended the call. A reason that is no Error travels wrapped. */
+function isReasonOf(signal: AbortSignal | undefined, thrown: unknown): boolean {
+  if (signal?.aborted !== true) return false;
+  const reason: unknown = signal.reason;
+  if (reason === thrown) return true;
+  return !(reason instanceof Error) && thrown instanceof DOMException && thrown.message === String(reason);
 }
 
 function toContext(

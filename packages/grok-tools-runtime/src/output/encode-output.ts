@@ -35,6 +35,10 @@ function variantOf(output: ToolOutput): string | undefined {
   return keys.length === 1 && key !== undefined && /^[A-Z]/.test(key) ? key : undefined;
 }
 
+function isList(value: OutputValue): value is readonly OutputValue[] {
+  return Array.isArray(value);
+}
+
 function isPayload(value: OutputValue | undefined): value is Payload {
   return isJsonObject(value);
 }
@@ -74,7 +78,7 @@ function encodeBytes(key: string, bytes: Uint8Array, { byteBuffers, isConcise }:
 function toJson(value: OutputValue | undefined, form: OutputForm): JsonValue {
   if (value === undefined) return null;
   if (value instanceof Uint8Array) return form.byteBuffers === "bytes" ? [...value] : new TextDecoder().decode(value);
-  if (Array.isArray(value)) return value.map((item: OutputValue) => toJson(item, form));
+  if (isList(value)) return value.map((item) => toJson(item, form));
   if (!isPayload(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(entries.map(([key, item]): [string, JsonValue] => [key, toJson(item, form)]));

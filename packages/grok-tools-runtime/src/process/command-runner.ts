@@ -58,6 +58,8 @@ export interface Command {
   readonly outputBytes: number;
   /** Resolves once, when the shell has ended and its output is in, or the tree was killed. Never rejects. */
   readonly ended: Promise<CommandEnd>;
+  /** Resolves once, when nothing of the command is left any more. Never rejects. */
+  readonly vacated: Promise<void>;
   /** Beginning and end of the output so far; after the end those of the result. */
   output(): Promise<CommandOutput>;
   /** Reads back the log from a byte offset, while it grows and after the end. At most `maxBytes`. */

@@ -110,7 +110,7 @@ export class HelperHub {
   /** Lets every helper go; they end their commands first. Resolves when all have ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const token of [...this.#expected.keys()]) this.#fail(token, "the runner is closing");
+    for (const token of this.#expected.keys()) this.#fail(token, "the runner is closing");
     for (const helper of this.#helpers) helper.close();
     await this.#guardianEnd();
     await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
@@ -161,8 +161,8 @@ export class HelperHub {
       (message) => this.#onGuardianMessage(message),
       () => {
         this.#guardian = undefined;
-        for (const waiting of [...this.#expected.keys()]) this.#fail(waiting, "the guardian is gone");
-        for (const finish of [...this.#cleaned.values()]) finish([]);
+        for (const waiting of this.#expected.keys()) this.#fail(waiting, "the guardian is gone");
+        for (const finish of this.#cleaned.values()) finish([]);
         if (!this.#isClosing) this.#options.logger.error({}, "the guardian of the helper processes is gone");
       },
     );

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { MarkedTree } from "./supervisor/marked-tree.ts";
+import { SERVER_MARK } from "./supervisor/marks.ts";
 import { bootId, readProcessStat } from "./supervisor/process-table.ts";
 import { trySignal } from "./supervisor/process-tree.ts";
 
@@ -76,7 +77,7 @@ export async function sweepDeadServers(dataFolder: string): Promise<number> {
       for (const name of await readNames(folder)) {
         if (isSameProcess(name)) trySignal(name.pid, "SIGKILL");
       }
-      new MarkedTree({ environmentEntry: `TRIVIUM_SERVER=${serverId}` }).killAll(KILL_LIMIT_MS);
+      new MarkedTree({ environmentEntry: `${SERVER_MARK}=${serverId}` }).killAll(KILL_LIMIT_MS);
     }
     if (record !== undefined && basename(record.runtimeFolder).startsWith(RUNTIME_FOLDER_PREFIX)) {
       await rm(record.runtimeFolder, { recursive: true, force: true });

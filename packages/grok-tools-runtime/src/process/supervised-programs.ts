@@ -3,6 +3,7 @@ import { abortReason, type Clock, TriviumError } from "@trivium/core";
 import type { Helper } from "./helper.ts";
 import type { ProgramEnd, ProgramRunner, ProgramSpec, RunningProgram } from "./program-runner.ts";
 import { SupervisedProgramRun } from "./supervised-program-run.ts";
+import { SERVER_MARK } from "./supervisor/marks.ts";
 import type { FromHelper, SpawnFailure } from "./supervisor/message.ts";
 
 export interface ProgramDeps {
@@ -46,7 +47,7 @@ export class SupervisedPrograms implements ProgramRunner {
       programId,
       argv,
       workingDirectory,
-      env: { ...env, TRIVIUM_SERVER: this.#deps.serverId },
+      env: { ...env, [SERVER_MARK]: this.#deps.serverId },
       timeoutMs,
     });
     const failure = await run.started;
@@ -63,7 +64,7 @@ export class SupervisedPrograms implements ProgramRunner {
   async #startHelper(): Promise<Helper> {
     const forget = (): void => {
       this.#helper = undefined;
-      for (const run of [...this.#running.values()]) run.lose();
+      for (const run of this.#running.values()) run.lose();
     };
     try {
       const helper = await this.#deps.startHelper();

@@ -9,6 +9,7 @@ import type {
   OutputChunk,
 } from "./command-runner.ts";
 import type { Helper } from "./helper.ts";
+import { COMMAND_MARK, SERVER_MARK } from "./supervisor/marks.ts";
 import type { CleanUpMessage, EndedMessage, FromHelper, ReportedProcess } from "./supervisor/message.ts";
 
 export interface RunDeps {
@@ -47,6 +48,8 @@ export class SupervisedRun implements Command {
   readonly #end = Promise.withResolvers<CommandEnd>();
   readonly #started = Promise.withResolvers<void>();
   readonly #vacated = Promise.withResolvers<void>();
+  /** A release is done, whether it could end everything or not. */
+  readonly #cleared = Promise.withResolvers<void>();
   readonly #outputRequests = new Map<number, (output: CommandOutput) => void>();
   #supervisor: Helper | undefined;
   #pid: number | undefined;
@@ -91,7 +94,11 @@ export class SupervisedRun implements Command {
     return this.#started.promise;
   }
 
-  /** Resolves when nothing is left, or what is left cannot be killed. */
+  get vacated(): Promise<void> {
+    return this.#vacated.promise;
+  }
+
+  /** True when nothing is left. */
   get hasVacated(): boolean {
     return this.#hasVacated;
   }
@@ -116,7 +123,7 @@ export class SupervisedRun implements Command {
       commandId,
       argv,
       workingDirectory,
-      env: { ...env, TRIVIUM_COMMAND: commandId, TRIVIUM_SERVER: serverId },
+      env: { ...env, [COMMAND_MARK]: commandId, [SERVER_MARK]: serverId },
       stdin,
       timeoutMs,
       timeoutGraceMs: this.#spec.timeoutGraceMs ?? DEFAULT_GRACE_MS,
@@ -181,7 +188,7 @@ export class SupervisedRun implements Command {
     if (this.#hasVacated || this.#supervisor === undefined) return;
     this.#supervisor.send({ type: "release", commandId: this.commandId });
     this.#watchForHang(0);
-    await this.#vacated.promise;
+    await Promise.race([this.#vacated.promise, this.#cleared.promise]);
   }
 
   #onMessage(message: FromHelper, bytes: Uint8Array): void {
@@ -206,7 +213,8 @@ export class SupervisedRun implements Command {
       case "cleared":
         this.#survivors = message.survivors;
         // With survivors the supervisor stays and goes on trying; nobody needs to wait for that.
-        this.#vacated.resolve();
+        this.#hungTimer?.[Symbol.dispose]();
+        if (message.survivors.length > 0) this.#cleared.resolve();
         break;
       case "vacated":
         this.#setVacated();

@@ -4,13 +4,14 @@ import type { FinishedCall, ResourceDefinition, SessionScope } from "../session-
 
 type Held = { readonly definition: ResourceDefinition; readonly resource: unknown };
 
-/** The resources of one session. Disposing ends them, the last made first. */
+/** The resources of one session. Disposing ends them, the last made first; their state can still be read then. */
 export class SessionResources implements AsyncDisposable {
   readonly #scope: SessionScope;
   readonly #logger: Logger;
   readonly #held = new Map<object, Held>();
   /** State of resources that were not made yet, and of keys that no tool of this session knows. */
   readonly #saved = new Map<string, JsonValue>();
+  #isDisposed = false;
 
   constructor(scope: SessionScope) {
     this.#scope = scope;
@@ -64,8 +65,9 @@ export class SessionResources implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
     const held = [...this.#held.values()].reverse();
-    this.#held.clear();
     for (const { definition, resource } of held) {
       try {
         await definition.dispose?.(resource);

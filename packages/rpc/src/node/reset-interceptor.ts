@@ -61,6 +61,9 @@ function resetOf(thrown: unknown): { code: string; message: string } | undefined
       const [, name] = /NGHTTP2_([A-Z_]+)/.exec(cause.message) ?? [];
       if (name !== undefined) return { code: name, message: `the server reset the call with ${name}` };
     }
+    if (/^(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_/.test(cause.code)) {
+      return { code: "CONNECTION_LOST", message: `no TLS connection: ${cause.code}` };
+    }
     if (CONNECTION_LOST.has(cause.code))
       return { code: "CONNECTION_LOST", message: "the connection was lost" };
   }

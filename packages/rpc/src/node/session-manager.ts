@@ -1,4 +1,4 @@
-import type { ClientHttp2Session, ClientHttp2Stream, Http2Session, OutgoingHttpHeaders } from "node:http2";
+import type { ClientHttp2Stream, Http2Session } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 import type { NodeTransportOptions } from "./node-transport-options.ts";
@@ -7,8 +7,6 @@ const MIB = 1024 * 1024;
 /** What a server may send ahead: raising only one of the two gains nothing on a line with latency. */
 const STREAM_WINDOW_BYTES = MIB;
 const CONNECTION_WINDOW_BYTES = 16 * MIB;
-
-type StreamOptions = Parameters<ClientHttp2Session["request"]>[1];
 
 /**
  * Connect's session manager with two things it lacks: the receive window of the whole connection, and an end that
@@ -40,14 +38,9 @@ export class SessionManager {
     this.authority = this.#inner.authority;
   }
 
-  async request(
-    method: string,
-    path: string,
-    headers: OutgoingHttpHeaders,
-    options: Omit<NonNullable<StreamOptions>, "signal">,
-  ): Promise<ClientHttp2Stream> {
+  async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
     if (this.#isClosed) throw closedError();
-    const stream = await this.#inner.request(method, path, headers, options);
+    const stream = await this.#inner.request(...request);
     if (stream.session !== undefined) this.#watch(stream.session);
     return stream;
   }
@@ -59,7 +52,9 @@ export class SessionManager {
   /** Ends every call and resolves when all connections are closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const closed = [...this.#sessions].map(
+    // A session whose TLS peer turned it away is destroyed and never says `close`.
+    const open = [...this.#sessions].filter((session) => !session.destroyed);
+    const closed = open.map(
       (session) => new Promise<void>((resolve) => void session.once("close", () => resolve())),
     );
     this.#inner.abort(closedError());

@@ -3,12 +3,18 @@ import type { WorkerProcess, WorkerProcessOptions } from "./worker-process.ts";
 
 /** Cells in one worker from which on another worker is preferred. */
 const crowdedCells = 64;
+/** An idle worker that holds more than this is replaced by a fresh one, which takes about 80 MiB. */
+const largeIdleBytes = 256 * 1024 * 1024;
+/** Workers beyond the first end when they have had no cell for so long. */
+const surplusIdleMs = 60_000;
 
 export interface WorkerPoolOptions {
   readonly maxWorkers: number;
   /** One worker per session. */
   readonly isDedicated: boolean;
-  readonly createWorker: (events: Pick<WorkerProcessOptions, "onLost" | "onChange">) => WorkerProcess;
+  readonly createWorker: (
+    events: Pick<WorkerProcessOptions, "onLost" | "onFitness" | "onIdle">,
+  ) => WorkerProcess;
 }
 
 /** The worker processes of an engine, and which session lives in which. */
@@ -45,7 +51,7 @@ export class WorkerPool {
   releaseSession(sessionKey: string): void {
     const worker = this.#workerOfSession.get(sessionKey);
     this.#workerOfSession.delete(sessionKey);
-    if (this.#options.isDedicated) worker?.kill("its session is gone");
+    if (this.#options.isDedicated) worker?.kill("its session is gone", true);
   }
 
   async close(): Promise<void> {
@@ -86,27 +92,39 @@ export class WorkerPool {
 
   #addWorker(): WorkerProcess {
     const worker = this.#options.createWorker({
-      onLost: (lost) => this.#lost(lost),
-      onChange: () => {},
+      onLost: (lost, isPlanned) => this.#lost(lost, isPlanned),
+      onFitness: () => this.#ensureSpare(),
+      onIdle: (idle, elapsedMs) => this.#reconsider(idle, elapsedMs),
     });
     this.#workers.add(worker);
     return worker;
   }
 
-  #lost(worker: WorkerProcess): void {
+  #lost(worker: WorkerProcess, isPlanned: boolean): void {
     this.#workers.delete(worker);
     for (const [sessionKey, own] of this.#workerOfSession) {
       if (own === worker) this.#workerOfSession.delete(sessionKey);
     }
     if (this.#isClosing) return;
-    this.#restarts += 1;
+    if (!isPlanned) this.#restarts += 1;
     // A worker that never came up would only fail again: the next cell tries.
-    const hasSpare = this.#options.isDedicated ? this.#hasFree() : this.#workers.size > 0;
-    if (worker.hasGreeted && !hasSpare) this.#addWorker();
+    if (worker.hasGreeted) this.#ensureSpare();
   }
 
-  #hasFree(): boolean {
-    const taken = new Set(this.#workerOfSession.values());
-    return [...this.#workers].some((worker) => !taken.has(worker));
+  /** Keeps one worker that can take the next session at once. */
+  #ensureSpare(): void {
+    if (this.#isClosing) return;
+    const taken = this.#options.isDedicated ? new Set(this.#workerOfSession.values()) : undefined;
+    for (const worker of this.#workers) if (worker.isFit && taken?.has(worker) !== true) return;
+    this.#addWorker();
+  }
+
+  /** A worker has nothing to do. Memory that programs took does not all come back while it lives. */
+  #reconsider(worker: WorkerProcess, elapsedMs: number): void {
+    const isLarge = worker.residentBytes > largeIdleBytes;
+    const isSurplus = this.#workers.size > 1 && elapsedMs >= surplusIdleMs;
+    if (this.#options.isDedicated || !(isLarge || isSurplus)) return;
+    if (isLarge && this.#workers.size === 1) this.#addWorker();
+    worker.kill("it is idle", true);
   }
 }

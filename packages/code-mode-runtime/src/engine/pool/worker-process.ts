@@ -1,20 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { Socket } from "node:net";
 import { setPriority } from "node:os";
 import { Duplex } from "node:stream";
 import type { Clock, Logger } from "@trivium/core";
 import { commandKind, encodeFrame, type Frame, FrameReader, reportKind } from "../frame.ts";
+import { LOST_TEXT, OUT_OF_MEMORY_TEXT } from "../loss-texts.ts";
+import { type MemoryBudget, MemoryJudge, residentBytes } from "./memory-judge.ts";
 import type { RemoteCell } from "./remote-cell.ts";
 import type { WorkerCommand } from "./worker-command.ts";
 
 /** A worker yields to everything else that the machine does. */
 const niceness = 10;
 const memorySampleMs = 100;
-const pageBytes = 4096;
 const maxFrameBytes = 2 ** 29;
 const maxStderrCharacters = 2_000;
 /** With a thread that does not come back, a worker lives this long at most. */
 const stuckGraceMs = 30_000;
+/** Without a cell, it is considered in such steps whether it is still needed. */
+const idleMs = 5_000;
 /** Longest wait for the worker's word on an order to terminate. */
 const terminateGraceMs = 250;
 const maxStuckThreads = 1;
@@ -24,19 +28,19 @@ export interface WorkerProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Bytes of resident memory for nothing but the worker itself and what V8 takes beyond its limits. */
-  readonly memoryHeadroomBytes: number;
-  /** Bytes of resident memory beyond which it is ended whatever it holds. */
-  readonly maxMemoryBytes: number;
-  /** Called once, when the process is gone and its cells have ended. */
-  readonly onLost: (worker: WorkerProcess) => void;
-  /** Called when it has become free of cells, or fit for cells again. */
-  readonly onChange: (worker: WorkerProcess) => void;
+  readonly memoryBudget: MemoryBudget;
+  /** Called once, when the process is gone and its cells have ended. `isPlanned`: it had nothing to do. */
+  readonly onLost: (worker: WorkerProcess, isPlanned: boolean) => void;
+  /** Called when it has become fit, or unfit, for further cells. */
+  readonly onFitness: (worker: WorkerProcess) => void;
+  /** Called every few seconds while it has no cell, with the time since its last one. */
+  readonly onIdle: (worker: WorkerProcess, elapsedMs: number) => void;
 }
 
 /** One worker process: its channel, its cells, and the guards that end it. `SIGKILL` is the only way out. */
 export class WorkerProcess {
   readonly #options: WorkerProcessOptions;
+  readonly #memory: MemoryJudge;
   readonly #child: ChildProcess;
   readonly #channel: Duplex;
   readonly #cells = new Map<number, RemoteCell>();
@@ -44,13 +48,17 @@ export class WorkerProcess {
   readonly #exited: PromiseWithResolvers<void> = Promise.withResolvers();
   #memoryTimer: Disposable | undefined;
   #stuckTimer: Disposable | undefined;
+  #idleTimer: Disposable | undefined;
   #stuckThreads = 0;
   #hasGreeted = false;
   #isGone = false;
-  #lossText = "exec runtime lost";
+  #isPlanned = false;
+  #isWorn = false;
+  #lossText = LOST_TEXT;
 
   constructor(options: WorkerProcessOptions) {
     this.#options = options;
+    this.#memory = new MemoryJudge(options.memoryBudget);
     const { command, environment } = options;
     this.#child = spawn(command.file, command.arguments, {
       cwd: "/",
@@ -72,10 +80,9 @@ export class WorkerProcess {
         "cell worker complains",
       );
     });
-    // Neither the process nor its channels keep the server alive.
     this.#child.unref();
-    unref(channel);
-    unref(this.#child.stderr);
+    keepAlive(this.#child.stderr, false);
+    keepAlive(channel, false);
   }
 
   get pid(): number | undefined {
@@ -91,12 +98,20 @@ export class WorkerProcess {
     return this.#hasGreeted;
   }
 
-  /** It takes cells: it lives and no thread of it is stuck. */
+  /** It takes cells: it lives, no thread of it is stuck, and it has kept to its memory. */
   get isFit(): boolean {
-    return !this.#isGone && this.#stuckThreads === 0;
+    return !this.#isGone && !this.#isWorn && this.#stuckThreads === 0;
+  }
+
+  /** Bytes of resident memory; 0 where the platform does not tell. */
+  get residentBytes(): number {
+    return residentBytes(this.pid);
   }
 
   start(cell: RemoteCell): void {
+    this.#idleTimer?.[Symbol.dispose]();
+    // Only live cells are worth waiting for.
+    keepAlive(this.#channel, true);
     this.#cells.set(cell.number, cell);
     this.send(cell.number, commandKind.start, cell.startFields());
     this.#watchMemory();
@@ -117,8 +132,9 @@ export class WorkerProcess {
   }
 
   /** Ends the process with everything in it. */
-  kill(reason: string): void {
+  kill(reason: string, isPlanned = false): void {
     if (this.#isGone) return;
+    this.#isPlanned ||= isPlanned;
     this.#options.logger.debug({ workerPid: this.pid, reason }, "cell worker is ended");
     if (!this.#child.kill("SIGKILL")) this.#gone(reason);
   }
@@ -127,7 +143,7 @@ export class WorkerProcess {
   async close(): Promise<void> {
     // What kept nothing alive so far is now waited for.
     this.#child.ref();
-    this.kill("the engine closes");
+    this.kill("the engine closes", true);
     await this.#exited.promise;
   }
 
@@ -146,7 +162,6 @@ export class WorkerProcess {
       case reportKind.hello:
         this.#hasGreeted = true;
         this.#lowerPriority();
-        this.#options.onChange(this);
         return;
       case reportKind.stuck:
         this.#setStuck(Number(fields[0]));
@@ -170,8 +185,8 @@ export class WorkerProcess {
     this.#cells.delete(cell);
     tell(ending);
     if (this.#cells.size > 0) return;
-    if (this.#stuckThreads > 0) this.kill("it holds nothing but a stuck thread");
-    this.#options.onChange(this);
+    keepAlive(this.#channel, false);
+    this.#becomeIdle();
   }
 
   /** The worker's threads were made with the server's priority; a process has one per thread on Linux. */
@@ -197,44 +212,59 @@ export class WorkerProcess {
     if (threads === 0) {
       this.#stuckTimer?.[Symbol.dispose]();
       this.#stuckTimer = undefined;
-      this.#options.onChange(this);
-      return;
+    } else {
+      this.#stuckTimer ??= this.#options.clock.setTimer(stuckGraceMs, () =>
+        this.kill("a thread of it is stuck"),
+      );
     }
-    this.#stuckTimer ??= this.#options.clock.setTimer(stuckGraceMs, () =>
-      this.kill("a thread of it is stuck"),
-    );
+    this.#options.onFitness(this);
   }
 
   /** Samples resident memory while it has cells: V8 does not count everything that a program can take. */
   #watchMemory(): void {
-    if (process.platform !== "linux") return;
     this.#memoryTimer ??= this.#options.clock.setTimer(memorySampleMs, () => {
       this.#memoryTimer = undefined;
       if (this.#isGone || (this.#cells.size === 0 && this.#stuckThreads === 0)) return;
-      if (this.#residentBytes() > this.#memoryBudgetBytes()) {
-        if (this.#cells.size === 1) this.#lossText = "exec runtime out of memory";
-        this.#options.logger.warn({ workerPid: this.pid }, "cell worker passes its memory budget");
-        this.kill("it passes its memory budget");
-        return;
-      }
+      this.#judgeMemory();
       this.#watchMemory();
     });
   }
 
-  #residentBytes(): number {
-    try {
-      const [, pages = "0"] = readFileSync(`/proc/${this.pid}/statm`, "latin1").split(" ");
-      return Number(pages) * pageBytes;
-    } catch {
-      // It has just ended.
-      return 0;
+  #judgeMemory(): void {
+    const bytes = residentBytes(this.pid);
+    const verdict = this.#memory.judge(
+      bytes,
+      [...this.#cells.values()].map((cell) => cell.heapLimitBytes),
+    );
+    if (verdict === "fine" || verdict === "wait") return;
+    this.#options.logger.warn(
+      { workerPid: this.pid, bytes, verdict },
+      "cell worker passes its memory budget",
+    );
+    if (verdict === "kill") {
+      if (this.#cells.size === 1) this.#lossText = OUT_OF_MEMORY_TEXT;
+      this.kill("it passes its memory budget");
+      return;
+    }
+    if (verdict === "relieve") this.send(0, commandKind.relieve, []);
+    if (!this.#isWorn) {
+      // What it took may never come back: it serves its cells to their end, and no others.
+      this.#isWorn = true;
+      this.#options.onFitness(this);
     }
   }
 
-  #memoryBudgetBytes(): number {
-    let bytes = this.#options.memoryHeadroomBytes;
-    for (const cell of this.#cells.values()) bytes += cell.heapLimitBytes;
-    return Math.min(bytes, this.#options.maxMemoryBytes);
+  #becomeIdle(): void {
+    if (this.#stuckThreads > 0) this.kill("it holds nothing but a stuck thread");
+    else if (this.#isWorn) this.kill("it has taken too much memory");
+    else this.#countIdle(0);
+  }
+
+  #countIdle(elapsedMs: number): void {
+    this.#idleTimer = this.#options.clock.setTimer(idleMs, () => {
+      this.#countIdle(elapsedMs + idleMs);
+      this.#options.onIdle(this, elapsedMs + idleMs);
+    });
   }
 
   #gone(reason: string): void {
@@ -242,6 +272,7 @@ export class WorkerProcess {
     this.#isGone = true;
     this.#memoryTimer?.[Symbol.dispose]();
     this.#stuckTimer?.[Symbol.dispose]();
+    this.#idleTimer?.[Symbol.dispose]();
     this.#channel.destroy();
     this.#options.logger.info(
       { workerPid: this.pid, cells: this.#cells.size, reason },
@@ -251,7 +282,7 @@ export class WorkerProcess {
     this.#cells.clear();
     for (const cell of lost) cell.loseWorker(this.#lossText);
     this.#exited.resolve();
-    this.#options.onLost(this);
+    this.#options.onLost(this, this.#isPlanned);
   }
 }
 

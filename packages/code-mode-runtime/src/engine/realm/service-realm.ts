@@ -54,9 +54,15 @@ export function createServiceRealm(parts: ServiceParts): ServiceRealm {
       try {
         return run(first, second);
       } catch (thrown) {
-        const rebuilt = conversions.rebuild(thrown);
-        if (throwsErrors) throw rebuilt;
-        throw conversions.toErrorText(rebuilt);
+        let result: unknown;
+        try {
+          result = conversions.rebuild(thrown);
+          if (!throwsErrors) result = conversions.toErrorText(result);
+        } catch {
+          // The stack has no room even for that.
+          result = "RangeError: Maximum call stack size exceeded";
+        }
+        throw result;
       }
     };
 

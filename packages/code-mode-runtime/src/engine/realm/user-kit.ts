@@ -108,6 +108,10 @@ export function createUserKit(): UserKit {
     for await (const result of as_settled(inputs)) await callback(result);
   };
 
+  // A bundler may rename functions.
+  defineProperty(as_settled, "name", { value: "as_settled", configurable: true });
+  defineProperty(stream_settled, "name", { value: "stream_settled", configurable: true });
+
   const errors: Record<string, Callable> = {};
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the built-in error constructors
   const globals = globalThis as unknown as Record<string, Callable>;

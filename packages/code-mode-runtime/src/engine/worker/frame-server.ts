@@ -51,6 +51,9 @@ export class FrameServer {
       case commandKind.releaseSession:
         this.#runtime.releaseSession(first);
         return;
+      case commandKind.relieve:
+        this.#runtime.relieve();
+        return;
       default:
         throw new Error(`the engine sent a frame of the unknown kind ${kind}`);
     }

@@ -3,6 +3,7 @@ import type { IsolatedVm } from "./load-isolated-vm.ts";
 
 /** Isolates that wait for the first cell of some session. */
 const preparedCount = 2;
+const refillDelayMs = 25;
 /** An isolate is given up after so many cells, */
 const maxCellsPerIsolate = 500;
 /** when it holds more than this share of its limit after a cell, */
@@ -26,26 +27,29 @@ export class IsolatePool {
   readonly #prepared: Isolate[] = [];
   /** Oldest first. */
   readonly #kept = new Set<Kept>();
-  #isRefilling = false;
+  #refillTimer: NodeJS.Timeout | undefined;
 
   constructor(library: IsolatedVm, defaultHeapLimitBytes: number, onCatastrophe: (message: string) => void) {
     this.#library = library;
     this.#defaultHeapLimitBytes = defaultHeapLimitBytes;
     this.#onCatastrophe = onCatastrophe;
-    // The first one at once: a worker that cannot make isolates must fail before it says that it is ready.
-    this.#prepared.push(this.#create(defaultHeapLimitBytes));
-    this.#refillSoon();
+  }
+
+  /** Makes the first isolate. A worker that cannot must fail before it says that it is ready. */
+  async warmUp(): Promise<void> {
+    this.#prepared.push(await this.#create(this.#defaultHeapLimitBytes));
+    this.#refillLater();
   }
 
   /** An idle isolate for one cell. `isSingleUse`: one that no other cell has used. */
-  take(sessionKey: string, heapLimitBytes: number, isSingleUse: boolean): Isolate {
+  async take(sessionKey: string, heapLimitBytes: number, isSingleUse: boolean): Promise<Isolate> {
     for (const kept of this.#kept) {
-      if (isSingleUse || kept.sessionKey !== sessionKey || kept.isolate.heapLimitBytes < heapLimitBytes)
+      if (isSingleUse || kept.sessionKey !== sessionKey || kept.isolate.heapLimitBytes !== heapLimitBytes)
         continue;
       this.#forget(kept);
       return kept.isolate;
     }
-    this.#refillSoon();
+    this.#refillLater();
     if (heapLimitBytes === this.#defaultHeapLimitBytes) {
       const prepared = this.#prepared.pop();
       if (prepared !== undefined) return prepared;
@@ -96,19 +100,19 @@ export class IsolatePool {
     kept.isolate.dispose();
   }
 
-  #create(heapLimitBytes: number): Isolate {
-    return new Isolate(this.#library, heapLimitBytes, this.#onCatastrophe);
+  #create(heapLimitBytes: number): Promise<Isolate> {
+    return Isolate.create(this.#library, heapLimitBytes, this.#onCatastrophe);
   }
 
-  /** Creates one isolate per turn of the event loop, so that cells go first. */
-  #refillSoon(): void {
-    if (this.#isRefilling) return;
-    this.#isRefilling = true;
-    setImmediate(() => {
-      this.#isRefilling = false;
-      if (this.#prepared.length >= preparedCount) return;
-      this.#prepared.push(this.#create(this.#defaultHeapLimitBytes));
-      this.#refillSoon();
-    });
+  /** Waits until no cell has asked for a while: making an isolate takes the time of a dozen cells. */
+  #refillLater(): void {
+    clearTimeout(this.#refillTimer);
+    this.#refillTimer = setTimeout(() => void this.#refill(), refillDelayMs);
+  }
+
+  async #refill(): Promise<void> {
+    if (this.#prepared.length >= preparedCount) return;
+    this.#prepared.push(await this.#create(this.#defaultHeapLimitBytes));
+    this.#refillLater();
   }
 }

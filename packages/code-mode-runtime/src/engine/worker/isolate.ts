@@ -7,6 +7,9 @@ const bytesPerMebibyte = 1024 * 1024;
 /** Smaller limits are raised to this, so that a program can run at all. */
 const minHeapMebibytes = 16;
 
+/** Frames of the kit name no file. */
+const kitOptions = { filename: "<anonymous>", result: { reference: true } } as const;
+
 /** Why a task of an isolate did not come back normally. */
 export type IsolateLoss = "memory" | "disposed";
 
@@ -41,6 +44,7 @@ export interface UserRealm {
  * program would hold up the whole worker.
  */
 export class Isolate {
+  /** As asked for; what the library enforces may be more. */
   readonly heapLimitBytes: number;
   /** Cells that have ended in it. */
   cellCount = 0;
@@ -48,20 +52,34 @@ export class Isolate {
   readonly #service: ServiceReferences;
   #prepared: UserRealm | undefined;
   #tasks = 0;
+  #busySinceMs = 0;
   #isDisposed = false;
   #loss: IsolateLoss | undefined;
   readonly #idleWaiters: (() => void)[] = [];
 
-  constructor(library: IsolatedVm, heapLimitBytes: number, onCatastrophe: (message: string) => void) {
-    this.heapLimitBytes = Math.max(heapLimitBytes, minHeapMebibytes * bytesPerMebibyte);
-    this.#isolate = new library.Isolate({
-      memoryLimit: Math.ceil(this.heapLimitBytes / bytesPerMebibyte),
-      onCatastrophicError: onCatastrophe,
-    });
-    const context = this.#isolate.createContextSync();
-    const service = context.evalClosureSync(serviceRealmScript, [], { result: { reference: true } });
+  private constructor(isolate: ivm.Isolate, service: ServiceReferences, heapLimitBytes: number) {
+    this.#isolate = isolate;
+    this.#service = service;
+    this.heapLimitBytes = heapLimitBytes;
+  }
+
+  /**
+   * Makes an isolate with both realms, mostly off the main thread.
+   *
+   * @param heapLimitBytes small limits are raised to 16 MiB
+   * @param onCatastrophe V8 has lost control of the isolate: the process must end
+   */
+  static async create(
+    library: IsolatedVm,
+    heapLimitBytes: number,
+    onCatastrophe: (message: string) => void,
+  ): Promise<Isolate> {
+    const memoryLimit = Math.max(minHeapMebibytes, Math.ceil(heapLimitBytes / bytesPerMebibyte));
+    const isolate = new library.Isolate({ memoryLimit, onCatastrophicError: onCatastrophe });
+    const context = await isolate.createContext();
+    const service = await context.evalClosure(serviceRealmScript, [], { result: { reference: true } });
     const get = (name: string): ivm.Reference => service.getSync(name, { reference: true });
-    this.#service = {
+    const references = {
       connect: get("connect"),
       begin: get("begin"),
       fireTimer: get("fireTimer"),
@@ -69,12 +87,21 @@ export class Isolate {
       rejectTool: get("rejectTool"),
       end: get("end"),
     };
-    this.prepare();
+    const result = new Isolate(isolate, references, heapLimitBytes);
+    const user = await isolate.createContext();
+    const kit = await user.evalClosure(userKitScript, [], kitOptions);
+    result.#prepared = { context: user, kit };
+    return result;
   }
 
   /** Tasks in progress. Zero: synchronous members may be called. */
   get isIdle(): boolean {
     return this.#tasks === 0;
+  }
+
+  /** Since when a task has been running without a pause, on the clock of `performance.now()`. */
+  get busySinceMs(): number | undefined {
+    return this.#tasks === 0 ? undefined : this.#busySinceMs;
   }
 
   get isDisposed(): boolean {
@@ -90,10 +117,7 @@ export class Isolate {
   prepare(): void {
     if (this.#isDisposed || this.#prepared !== undefined) return;
     const context = this.#isolate.createContextSync();
-    const kit = context.evalClosureSync(userKitScript, [], {
-      filename: "<anonymous>",
-      result: { reference: true },
-    });
+    const kit = context.evalClosureSync(userKitScript, [], kitOptions);
     this.#prepared = { context, kit };
   }
 
@@ -117,7 +141,7 @@ export class Isolate {
 
   /** Off the main thread. The isolate must not be used for another cell afterwards, nor the handle be released. */
   async compileLarge(code: string, lineOffset: number): Promise<ivm.Module> {
-    this.#tasks += 1;
+    this.#taskStarted();
     try {
       return await this.#isolate.compileModule(code, { filename: "exec_main.mjs", lineOffset });
     } finally {
@@ -178,7 +202,7 @@ export class Isolate {
    * when the isolate is gone.
    */
   async #track(task: Promise<unknown>): Promise<void> {
-    this.#tasks += 1;
+    this.#taskStarted();
     try {
       await task;
     } catch (error) {
@@ -190,6 +214,11 @@ export class Isolate {
     } finally {
       this.#taskEnded();
     }
+  }
+
+  #taskStarted(): void {
+    if (this.#tasks === 0) this.#busySinceMs = performance.now();
+    this.#tasks += 1;
   }
 
   #taskEnded(): void {

@@ -1,5 +1,6 @@
 import type ivm from "isolated-vm";
 import type { CellEnd } from "../cell-engine.ts";
+import { LOST_TEXT, OUT_OF_MEMORY_TEXT } from "../loss-texts.ts";
 import type { Primitive } from "../realm/realm-types.ts";
 import type { Isolate, UserRealm } from "./isolate.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
@@ -8,8 +9,6 @@ import type { RunningScript, ScriptEvents, ScriptProgram } from "./script-runtim
 import { ScriptTimers } from "./script-timers.ts";
 import { toScriptAction } from "./to-script-action.ts";
 
-/** Text of a cell that passed its heap limit. */
-export const OUT_OF_MEMORY_TEXT = "exec runtime out of memory";
 /** How long microtasks may go on after the module has settled, before the cell is ended without them. */
 const drainGraceMs = 1_000;
 /** Longer sources are compiled off the main thread, which must stay responsive. */
@@ -92,6 +91,16 @@ export class IsolatedScript implements RunningScript {
     this.#finish({ type: "terminated" });
   }
 
+  /** Since when it has been computing, or undefined while it waits. */
+  get busySinceMs(): number | undefined {
+    return this.#isolate.busySinceMs;
+  }
+
+  /** Ends it because the process holds too much memory. */
+  runOutOfMemory(): void {
+    this.#finish({ type: "lost", errorText: OUT_OF_MEMORY_TEXT });
+  }
+
   async #compile(code: string, lineOffset: number): Promise<ivm.Module> {
     const module =
       code.length > maxSyncCompileCharacters
@@ -169,8 +178,8 @@ export class IsolatedScript implements RunningScript {
     await task;
     if (this.#hasEnded) return;
     const { loss } = this.#isolate;
-    if (loss === "memory") this.#finish({ type: "lost", errorText: OUT_OF_MEMORY_TEXT });
-    else if (loss !== undefined) this.#finish({ type: "lost", errorText: "exec runtime lost" });
+    if (loss === "memory") this.runOutOfMemory();
+    else if (loss !== undefined) this.#finish({ type: "lost", errorText: LOST_TEXT });
     else if (this.#settled !== undefined) this.#complete(this.#settled.errorText);
   }
 
@@ -179,7 +188,7 @@ export class IsolatedScript implements RunningScript {
     if (isBufferRefused && this.#isolate.isIdle) {
       // Array buffers count, but V8 refuses them with an ordinary error instead of ending the isolate.
       if (this.#isolate.usedBytes() > this.#isolate.heapLimitBytes / 2) {
-        this.#finish({ type: "lost", errorText: OUT_OF_MEMORY_TEXT });
+        this.runOutOfMemory();
         return;
       }
     }
@@ -194,7 +203,7 @@ export class IsolatedScript implements RunningScript {
       this.#finish({ type: "completed", errorText: `${error.name}: ${message}` });
       return;
     }
-    this.#finish({ type: "lost", errorText: "exec runtime lost" });
+    this.#finish({ type: "lost", errorText: LOST_TEXT });
   }
 
   #finish(end: CellEnd): void {

@@ -1,3 +1,5 @@
+import type { CellEnd } from "../cell-engine.ts";
+import { LOST_TEXT } from "../loss-texts.ts";
 import type { Isolate } from "./isolate.ts";
 import { IsolatePool } from "./isolate-pool.ts";
 import { IsolatedScript, type IsolateFate, needsOwnIsolate } from "./isolated-script.ts";
@@ -20,31 +22,77 @@ export class IsolatedVmRuntime implements ScriptRuntime {
   readonly #library: IsolatedVm;
   readonly #pool: IsolatePool;
   readonly #watcher: IsolateWatcher;
+  readonly #scripts = new Set<IsolatedScript>();
   #stuck = 0;
 
-  constructor(library: IsolatedVm, defaultHeapLimitBytes: number, watcher: IsolateWatcher) {
+  private constructor(library: IsolatedVm, pool: IsolatePool, watcher: IsolateWatcher) {
     this.#library = library;
+    this.#pool = pool;
     this.#watcher = watcher;
-    this.#pool = new IsolatePool(library, defaultHeapLimitBytes, (message) => watcher.catastrophe(message));
+  }
+
+  /** @throws when this process cannot make isolates. */
+  static async create(
+    library: IsolatedVm,
+    defaultHeapLimitBytes: number,
+    watcher: IsolateWatcher,
+  ): Promise<IsolatedVmRuntime> {
+    const pool = new IsolatePool(library, defaultHeapLimitBytes, (message) => watcher.catastrophe(message));
+    await pool.warmUp();
+    return new IsolatedVmRuntime(library, pool, watcher);
   }
 
   run(program: ScriptProgram, events: ScriptEvents): RunningScript {
-    const isolate = this.#pool.take(
-      program.sessionKey,
-      program.heapLimitBytes,
-      needsOwnIsolate(program.source),
-    );
-    const release = (released: Isolate, fate: IsolateFate): void => {
-      if (fate === "reuse") this.#pool.giveBack(program.sessionKey, released);
-      else this.#dispose(released);
+    const { sessionKey, source, heapLimitBytes } = program;
+    let script: IsolatedScript | undefined;
+    let isOver = false;
+    const endEarly = (end: CellEnd): void => {
+      if (isOver) return;
+      isOver = true;
+      events.ended(end);
     };
-    const script = new IsolatedScript({ library: this.#library, isolate, release }, program, events);
-    queueMicrotask(() => void script.start());
-    return script;
+    void this.#pool.take(sessionKey, heapLimitBytes, needsOwnIsolate(source)).then(
+      (isolate) => {
+        if (isOver) this.#pool.giveBack(sessionKey, isolate);
+        else {
+          script = this.#start(isolate, program, events);
+        }
+      },
+      () => endEarly({ type: "lost", errorText: LOST_TEXT }),
+    );
+    return {
+      resolveTool: (callNumber, json) => script?.resolveTool(callNumber, json),
+      rejectTool: (callNumber, message) => script?.rejectTool(callNumber, message),
+      terminate: () => {
+        if (script === undefined) endEarly({ type: "terminated" });
+        else script.terminate();
+      },
+    };
+  }
+
+  relieve(): void {
+    let longest: IsolatedScript | undefined;
+    for (const script of this.#scripts) {
+      if (script.busySinceMs === undefined) continue;
+      if (longest?.busySinceMs === undefined || script.busySinceMs < longest.busySinceMs) longest = script;
+    }
+    longest?.runOutOfMemory();
   }
 
   releaseSession(sessionKey: string): void {
     this.#pool.releaseSession(sessionKey);
+  }
+
+  #start(isolate: Isolate, program: ScriptProgram, events: ScriptEvents): IsolatedScript {
+    const release = (released: Isolate, fate: IsolateFate): void => {
+      this.#scripts.delete(script);
+      if (fate === "reuse") this.#pool.giveBack(program.sessionKey, released);
+      else this.#dispose(released);
+    };
+    const script = new IsolatedScript({ library: this.#library, isolate, release }, program, events);
+    this.#scripts.add(script);
+    void script.start();
+    return script;
   }
 
   #dispose(isolate: Isolate): void {

@@ -9,6 +9,8 @@ export interface ScriptRuntime {
   run(program: ScriptProgram, events: ScriptEvents): RunningScript;
   /** The session has no further cells: whatever is kept for the next one is let go. */
   releaseSession(sessionKey: string): void;
+  /** The process holds too much memory: ends the program that has been computing for longest, if one is. */
+  relieve(): void;
 }
 
 /** One program. */

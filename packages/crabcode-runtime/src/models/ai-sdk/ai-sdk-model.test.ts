@@ -2,14 +2,14 @@ import { type Clock, systemClock } from "@trivium/core";
 import { ManualClock } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../conversation/message.ts";
-import type { ModelChunk, ModelRequest } from "../../ports/model-port.ts";
+import type { ModelChunk, ModelPort, ModelRequest } from "../../ports/model-port.ts";
 import type { ApiConfig } from "../../settings/model-settings.ts";
 import { isUnusable, resolveProfile } from "../resolve-profile.ts";
 import { type FakeProvider, startFakeProvider } from "../testing/fake-provider.ts";
 import { createAiSdkModel } from "./ai-sdk-model.ts";
 
 const KEY = "sk-secret-value";
-const grammars = ["openai", "anthropic"] as const;
+const grammars = ["openai", "codex", "anthropic"] as const;
 
 describe.each(grammars)("a model behind the %s grammar", (format) => {
   it("streams thinking, text and calls in order, then usage and the finish reason", async () => {
@@ -41,6 +41,15 @@ describe.each(grammars)("a model behind the %s grammar", (format) => {
   it("joins characters that the network tore apart", async () => {
     await using provider = await startFakeProvider([{ text: ["für 🦀 日本"], bytesPerWrite: 1 }]);
     expect(textOf(await step(provider, { format }), "text")).toBe("für 🦀 日本");
+  });
+
+  it("hands on the halves of a character as they come", async () => {
+    await using provider = await startFakeProvider([{ text: ["\ud83e", "\udd80"] }]);
+    const chunks = await step(provider, { format });
+    expect(chunks.filter(({ type }) => type === "text")).toEqual([
+      { type: "text", text: "\ud83e" },
+      { type: "text", text: "\udd80" },
+    ]);
   });
 
   it("keeps calls when the provider finishes with stop", async () => {
@@ -112,6 +121,11 @@ describe.each(grammars)("a model behind the %s grammar", (format) => {
     expect(chunks.at(-1)).toMatchObject({ type: "error", kind: "transient" });
   });
 
+  it("reports a stream that ended before it said anything as transient", async () => {
+    await using provider = await startFakeProvider([{ text: ["one"], endAfterEvents: 1 }]);
+    expect(await step(provider, { format })).toMatchObject([{ type: "error", kind: "transient" }]);
+  });
+
   it("reports no call whose arguments were cut by the end of the stream", async () => {
     await using provider = await startFakeProvider([
       { toolCalls: [{ id: "c1", name: "Read", arguments: '{"file_path":"a.txt"}' }], endAfterEvents: 3 },
@@ -173,12 +187,36 @@ describe.each(grammars)("a model behind the %s grammar", (format) => {
     await provider.clientLeft;
   });
 
+  it("counts the silence from the last thing that was heard", async () => {
+    await using provider = await startFakeProvider([{ text: ["one", "two", "three"] }]);
+    const clock = new ManualClock();
+    const chunks: ModelChunk[] = [];
+    for await (const chunk of open(provider, { format, timeout: 30 }, { clock })) {
+      chunks.push(chunk);
+      if (chunk.type === "text") await clock.advance(20_000);
+    }
+    expect(chunks.at(-1)).toEqual({ type: "finish", reason: "stop" });
+  });
+
   it("puts extra_body and http_headers into the request", async () => {
     await using provider = await startFakeProvider([{ text: ["a"] }]);
     await step(provider, { format, extra_body: { top_k: 3 }, http_headers: { "x-team": "blue" } });
     expect(provider.requests[0]?.body).toMatchObject({ top_k: 3 });
     expect(provider.requests[0]?.headers).toMatchObject({ "x-team": "blue" });
   });
+});
+
+it("provider openai at another address needs no key and speaks Chat Completions", async () => {
+  await using provider = await startFakeProvider([{ text: ["a"] }]);
+  const variables = { OPENAI_BASE_URL: provider.baseUrl };
+  const profile = resolveProfile({ provider: "openai" }, variables);
+  if (isUnusable(profile)) throw new Error(profile.message);
+  const model = createAiSdkModel(profile, { clock: systemClock, fetch: globalThis.fetch });
+  const chunks: ModelChunk[] = [];
+  for await (const chunk of model.stream(requestOf(model))) chunks.push(chunk);
+  expect(textOf(chunks, "text")).toBe("a");
+  expect(provider.requests[0]).toMatchObject({ path: "/v1/chat/completions", body: { model: "gpt-4o" } });
+  expect(provider.requests[0]?.headers).not.toHaveProperty("authorization");
 });
 
 describe("messages in the anthropic grammar", () => {
@@ -243,6 +281,32 @@ describe("messages in the anthropic grammar", () => {
   });
 });
 
+describe("messages in the codex grammar", () => {
+  it("keeps nothing at the provider and gives encrypted reasoning back", async () => {
+    await using provider = await startFakeProvider([{ thinking: "deep", text: ["a"] }, { text: ["b"] }]);
+    const chunks = await step(provider, { format: "codex", thinking_budget: 20_000 });
+    const meta = chunks.find((chunk) => chunk.type === "thinking" && chunk.providerMeta !== undefined);
+    const providerMeta = meta?.type === "thinking" ? meta.providerMeta : undefined;
+    expect(providerMeta).toMatchObject({ openai: { reasoningEncryptedContent: "enc-1" } });
+    const thinking = {
+      type: "thinking" as const,
+      thinking: "deep",
+      ...(providerMeta && { provider_meta: providerMeta }),
+    };
+    const answer = { role: "assistant" as const, content: [thinking, { type: "text" as const, text: "a" }] };
+    await step(provider, { format: "codex" }, [user("x"), answer, user("y")]);
+    expect(provider.requests[0]?.body).toMatchObject({
+      store: false,
+      include: ["reasoning.encrypted_content"],
+      reasoning: { effort: "high", summary: "auto" },
+    });
+    expect(provider.requests[1]?.body).toMatchObject({ reasoning: { effort: "medium" } });
+    expect(provider.requests[1]?.body.input).toContainEqual(
+      expect.objectContaining({ type: "reasoning", encrypted_content: "enc-1" }),
+    );
+  });
+});
+
 describe("messages in the openai grammar", () => {
   it("joins system strings, keeps results directly behind their calls and merges neighbours", async () => {
     await using provider = await startFakeProvider([{ text: ["a"] }]);
@@ -293,7 +357,7 @@ describe("messages in the openai grammar", () => {
 });
 
 interface TestConfig extends ApiConfig {
-  readonly format: "openai" | "anthropic";
+  readonly format: (typeof grammars)[number];
 }
 
 async function step(
@@ -324,7 +388,14 @@ function open(
   );
   if (isUnusable(profile)) throw new Error(profile.message);
   const model = createAiSdkModel(profile, { clock, fetch: globalThis.fetch });
-  const request: ModelRequest = {
+  return model.stream(requestOf(model, { messages, signal }));
+}
+
+function requestOf(
+  model: ModelPort,
+  { signal = new AbortController().signal, messages = [user("hi")] }: StepOptions = {},
+): ModelRequest {
+  return {
     loop: { sessionId: "s1", agentNumber: null, profile: "p" },
     system: ["be brief", "be kind"],
     messages,
@@ -333,7 +404,6 @@ function open(
     ...(model.thinking !== undefined && { thinking: model.thinking }),
     signal,
   };
-  return model.stream(request);
 }
 
 function textOf(chunks: readonly ModelChunk[], type: "text" | "thinking"): string {

@@ -83,6 +83,8 @@ function providerOptionsOf(
       openai: {
         store: false,
         ...(request.thinking !== undefined && {
+          // The package knows the reasoning models of today only.
+          forceReasoning: true,
           reasoningSummary: "auto",
           include: ["reasoning.encrypted_content"],
         }),

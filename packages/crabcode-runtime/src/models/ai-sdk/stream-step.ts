@@ -55,19 +55,16 @@ async function* chunksOf(
   parts: PartReader,
   watch: SilenceWatch,
 ): AsyncGenerator<ModelChunk, void, undefined> {
+  // Not `for await`: its waiting could not be cut short, and its cancel waits for the source. The watch ends the
+  // HTTP request.
   const reader = stream.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await abortable(reader.read(), watch.signal);
-      watch.reset();
-      if (done) break;
-      yield* parts.read(value);
-    }
-    yield* parts.end();
-  } finally {
-    // Ends the HTTP request when the loop leaves early. A stream that broke cannot be cancelled any more.
-    reader.cancel().catch(() => {});
+  for (;;) {
+    const { done, value } = await abortable(reader.read(), watch.signal);
+    watch.reset();
+    if (done) break;
+    yield* parts.read(value);
   }
+  yield* parts.end();
 }
 
 /** The packages count reasoning on top of `max_tokens`; the profile's limit is for both together. */

@@ -1,5 +1,5 @@
 import type { MessageBlock } from "../../conversation/message.ts";
-import { type CommandWord, commandLines, type OfflineCommand } from "./offline-command.ts";
+import type { CommandWord, OfflineCommand } from "./offline-command.ts";
 
 /** First line of everything the rule program says. Programs look for it. */
 export const OFFLINE_MARKER = "[offline mode - no language model configured]";
@@ -16,11 +16,19 @@ const configuration = [
   'and any OpenAI-compatible server: {"provider": "router", "base_url": "http://127.0.0.1:8000/v1", "model": "<id>"}',
 ];
 
+/** What the two explaining answers hold besides their own words. */
+export interface Explanation {
+  /** Lines of the help. */
+  readonly commands: readonly string[];
+  /** Why a configured model is not used. */
+  readonly reason: string | undefined;
+}
+
 /** Answer to `help`. */
-export function helpAnswer(reason: string | undefined): string {
+export function helpAnswer({ commands, reason }: Explanation): string {
   return marked([
     "This is a fixed rule program, not a language model. It understands one command per message:",
-    ...commandLines,
+    ...commands,
     "",
     ...because(reason),
     ...configuration,
@@ -28,14 +36,14 @@ export function helpAnswer(reason: string | undefined): string {
 }
 
 /** Answer to anything that is no command. */
-export function unknownAnswer(reason: string | undefined): string {
+export function unknownAnswer({ commands, reason }: Explanation): string {
   return marked([
     "No language model is configured, so your message was not understood.",
     ...because(reason),
     ...configuration,
     "",
     "Without a model these commands work, one per message:",
-    ...commandLines,
+    ...commands,
   ]);
 }
 
@@ -49,7 +57,7 @@ export function notOfferedAnswer({ word, tool }: Call): string {
   return marked([
     word === "plan"
       ? "A plan can be handed in only in plan mode; switch to it first."
-      : `The tool ${tool} is not available here, for example because the session is in plan mode.`,
+      : `The command ${word} needs the tool ${tool}, which is not offered in this session or in this mode.`,
   ]);
 }
 

@@ -92,11 +92,11 @@ const forms: ReadonlyMap<string, CommandForm & { readonly word: CommandWord }> =
   Object.entries(commandForms).map(([word, form]) => [word, { ...form, word: word as CommandWord }]),
 );
 
-/** One line per command, for the help. */
-export const commandLines: readonly string[] = [
-  "  help - shows this",
-  ...[...forms.values()].map(({ usage, about }) => `  ${usage} - ${about}`),
-];
+/** One line per command that can be carried out with these tools, for the help. */
+export function commandLines(isOffered: (tool: string) => boolean): readonly string[] {
+  const possible = [...forms.values()].filter(({ tool }) => isOffered(tool));
+  return ["  help - shows this", ...possible.map(({ usage, about }) => `  ${usage} - ${about}`)];
+}
 
 /** Reads one message: its first word, in any case, is the command. */
 export function parseCommand(text: string): OfflineCommand {

@@ -93,8 +93,16 @@ describe("the offline model", () => {
     }
   });
 
+  it("lists only commands whose tools are offered", async () => {
+    const said = await answer([user("help")], ["Read", "Bash"]);
+    expect(said).toContain("run <command>");
+    expect(said).not.toContain("delegate");
+  });
+
   it("says when the tool of a command is not offered", async () => {
-    expect(await answer([user("write a: b")], ["Read"])).toContain("Write is not available");
+    expect(await answer([user("write a: b")], ["Read"])).toContain(
+      "needs the tool Write, which is not offered",
+    );
   });
 
   it("estimates usage and gives each call of a history its own id", async () => {

@@ -1,15 +1,16 @@
 import { abortReason } from "@trivium/core";
 import type { Message, MessageBlock } from "../../conversation/message.ts";
 import type { ModelChunk, ModelPort, ModelRequest } from "../../ports/model-port.ts";
-import { estimateTokens } from "../token-estimate.ts";
+import { estimateRequest, estimateTokens } from "../../turn/token-estimate.ts";
 import {
+  type Explanation,
   helpAnswer,
   malformedAnswer,
   notOfferedAnswer,
   summaryAnswer,
   unknownAnswer,
 } from "./offline-answer.ts";
-import { type OfflineCommand, parseCommand } from "./offline-command.ts";
+import { commandLines, type OfflineCommand, parseCommand } from "./offline-command.ts";
 
 /** Name of the profile that always exists. */
 export const OFFLINE_PROFILE = "offline";
@@ -53,7 +54,8 @@ function* answer(request: ModelRequest, reason: string | undefined): Generator<M
     yield* ending(request, { output: input, reason: "tool-calls" });
     return;
   }
-  const text = answerText(command, result, reason);
+  const commands = commandLines((tool) => request.tools.some(({ name }) => name === tool));
+  const text = answerText(command, result, { commands, reason });
   yield { type: "text", text };
   yield* ending(request, { output: text, reason: "stop" });
 }
@@ -63,13 +65,13 @@ type ToolResult = Extract<MessageBlock, { type: "tool_result" }>;
 function answerText(
   command: OfflineCommand,
   result: ToolResult | undefined,
-  reason: string | undefined,
+  explanation: Explanation,
 ): string {
   switch (command.kind) {
     case "help":
-      return helpAnswer(reason);
+      return helpAnswer(explanation);
     case "unknown":
-      return unknownAnswer(reason);
+      return unknownAnswer(explanation);
     case "malformed":
       return malformedAnswer(command.usage);
     case "call":
@@ -87,8 +89,7 @@ function* ending(
   request: ModelRequest,
   { output, reason }: { readonly output: string; readonly reason: "stop" | "tool-calls" },
 ): Generator<ModelChunk, void, undefined> {
-  const asked = JSON.stringify([request.system, request.messages, request.tools]);
-  const usage = { inputTokens: estimateTokens(asked), outputTokens: estimateTokens(output) };
+  const usage = { inputTokens: estimateRequest(request), outputTokens: estimateTokens(output) };
   yield { type: "usage", usage };
   yield { type: "finish", reason };
 }

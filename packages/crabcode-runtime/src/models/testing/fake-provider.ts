@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { chatError, chatEvents } from "./chat-grammar.ts";
 import type { FakeAnswer } from "./fake-answer.ts";
 import { messagesError, messagesEvents } from "./messages-grammar.ts";
+import { responsesEvents } from "./responses-grammar.ts";
 
 /** One reply of the fake provider: an answer, perhaps spoilt, or a refusal. */
 export interface FakeReply extends FakeAnswer {
@@ -37,7 +38,7 @@ export interface FakeRequest {
   readonly body: any;
 }
 
-/** A provider on loopback that speaks Chat Completions and Messages, for tests. */
+/** A provider on loopback that speaks Chat Completions, Responses and Messages, for tests. */
 export interface FakeProvider extends AsyncDisposable {
   /** With `/v1`, without a slash at the end. */
   readonly baseUrl: string;
@@ -64,16 +65,16 @@ export async function startFakeProvider(replies: readonly FakeReply[]): Promise<
     const path = request.url ?? "";
     const body = JSON.parse(text) as { model: string };
     requests.push({ path, headers: request.headers, body });
-    const isChat = path.endsWith("/chat/completions");
+    const grammar = grammarOf(path);
     const reply = queue.shift() ?? { refusal: { status: 400, message: "the script is exhausted" } };
     if (reply.refusal !== undefined) {
       const { status, message, type = "invalid_request_error", headers = {} } = reply.refusal;
       response.writeHead(status, { "content-type": "application/json", ...headers });
-      response.end(JSON.stringify(isChat ? chatError(message, null) : messagesError(message, type)));
+      response.end(JSON.stringify(grammar.refusal(message, type)));
       return;
     }
     response.writeHead(200, { "content-type": reply.contentType ?? "text/event-stream" });
-    await play(isChat ? chatEvents(reply, body.model) : messagesEvents(reply, body.model), reply, response);
+    await play(grammar.events(reply, body.model), reply, response);
   }
 
   server.listen(0, "127.0.0.1");
@@ -90,6 +91,18 @@ export async function startFakeProvider(replies: readonly FakeReply[]): Promise<
       await once(server, "close");
     },
   };
+}
+
+/** How one API writes answers and refusals. */
+interface Grammar {
+  readonly events: (answer: FakeAnswer, model: string) => string[];
+  readonly refusal: (message: string, type: string) => object;
+}
+
+function grammarOf(path: string): Grammar {
+  if (path.endsWith("/messages")) return { events: messagesEvents, refusal: messagesError };
+  const refusal = (message: string): object => chatError(message, null);
+  return { events: path.endsWith("/responses") ? responsesEvents : chatEvents, refusal };
 }
 
 async function play(events: string[], reply: FakeReply, response: ServerResponse): Promise<void> {

@@ -13,7 +13,7 @@ export interface CurrentFile {
 }
 
 /** Larger files are not edited: an edit holds the old and the new content in memory. */
-export const MAX_EDITABLE_BYTES: number = 256 * 1024 * 1024;
+export const MAX_EDITABLE_BYTES: number = 64 * 1024 * 1024;
 
 /**
  * Reads a file that is to be edited; undefined when there is none. Never blocks on a pipe or a device.

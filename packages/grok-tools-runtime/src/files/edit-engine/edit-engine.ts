@@ -1,9 +1,12 @@
-import { type IdSource, TriviumError } from "@trivium/core";
+import { dirname } from "node:path";
+import { type Clock, type IdSource, TriviumError } from "@trivium/core";
+import type { ResourceDefinition } from "../../session-resource.ts";
 import type { Roots } from "../path-jail.ts";
 import type { TextEncoding } from "../text-encoding.ts";
 import { type CurrentFile, readCurrentFile } from "./current-file.ts";
 import { parseEditableText } from "./editable-text.ts";
-import type { PathLocks } from "./path-locks.ts";
+import { LeftoverSweep, temporaryNameOf } from "./leftover-sweep.ts";
+import { PathLocks } from "./path-locks.ts";
 import { type ChangedBytes, type LineEndings, lineEndingsOf, sha256Of } from "./splice.ts";
 import { writeFileInPlaceOf } from "./write-file.ts";
 
@@ -55,14 +58,12 @@ export interface EditOutcome<Result> {
 /** How an {@link EditEngine} writes. */
 export interface EditEngineOptions {
   readonly ids: IdSource;
+  readonly clock: Clock;
   /** Flush each file to the disk before it takes the place of the old. */
   readonly isDurable: boolean;
   /** Shared by all engines of a process, so that their edits of one file follow each other. */
   readonly locks: PathLocks;
 }
-
-/** Beginning of the names of temporary files. */
-export const TEMPORARY_PREFIX = ".trivium-";
 
 /** One try, and one more when somebody else wrote in between. */
 const MAX_ATTEMPTS = 2;
@@ -75,9 +76,11 @@ const MAX_ATTEMPTS = 2;
  */
 export class EditEngine {
   readonly #options: EditEngineOptions;
+  readonly #leftovers: LeftoverSweep;
 
   constructor(options: EditEngineOptions) {
     this.#options = options;
+    this.#leftovers = new LeftoverSweep(options.clock);
   }
 
   /**
@@ -95,6 +98,7 @@ export class EditEngine {
       signal?.throwIfAborted();
       const { write, result } = await request.decide(current);
       if (write === undefined) return { result, receipt: undefined };
+      await this.#leftovers.visit(dirname(path));
       signal?.throwIfAborted();
       const written = await writeFileInPlaceOf({
         path,
@@ -102,7 +106,7 @@ export class EditEngine {
         expected: current,
         roots,
         isDurable: this.#options.isDurable,
-        temporaryName: `${TEMPORARY_PREFIX}${this.#options.ids.hex(8)}`,
+        temporaryName: temporaryNameOf(this.#options.ids),
       });
       if (written) return { result, receipt: receiptOf(current, write) };
     }
@@ -113,13 +117,33 @@ export class EditEngine {
   }
 }
 
+/** A receipt lists so many places; the last one covers the rest. */
+const MAX_RECEIPT_SPANS = 10_000;
+
 function receiptOf(current: CurrentFile | undefined, { bytes, spans }: NewContent): EditReceipt {
   const text = parseEditableText(bytes);
   return {
     before_sha256: current?.sha256 ?? null,
     after_sha256: sha256Of(bytes),
-    spans,
+    spans: boundedSpans(spans),
     line_ending: text === undefined ? "none" : lineEndingsOf(text),
     encoding: text?.encoding ?? "binary",
   };
 }
+
+function boundedSpans(spans: readonly ChangedBytes[]): readonly ChangedBytes[] {
+  if (spans.length <= MAX_RECEIPT_SPANS) return spans;
+  const kept = spans.slice(0, MAX_RECEIPT_SPANS - 1);
+  const [first, last] = [spans[MAX_RECEIPT_SPANS - 1], spans.at(-1)];
+  return first === undefined || last === undefined ? kept : [...kept, [first[0], last[1], last[2]]];
+}
+
+const processLocks = new PathLocks();
+
+/**
+ * The edit engine of a session. All sessions of a process share the locks, since they share the files.
+ */
+export const editEngine: ResourceDefinition<EditEngine> = {
+  name: "edit engine",
+  create: ({ ids, clock }) => new EditEngine({ ids, clock, isDurable: true, locks: processLocks }),
+};

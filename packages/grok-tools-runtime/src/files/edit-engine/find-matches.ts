@@ -4,11 +4,15 @@ export interface Span {
   readonly end: number;
 }
 
+/** More places than anybody means; finding them all would only use memory. */
+export const MAX_MATCHES: number = 1_000_000;
+
 /**
  * Non-overlapping occurrences of `needle`, left to right, in units of the file.
  *
  * `\r\n` is indivisible. A needle that holds `\r\n` and occurs exactly selects those occurrences; otherwise each
- * `\n` or `\r\n` of the needle stands for either line ending. Everything else must be equal.
+ * `\n` or `\r\n` of the needle stands for either line ending. Everything else must be equal. Looking ends after
+ * {@link MAX_MATCHES} plus one.
  */
 export function findMatches(haystack: string, needle: string): Span[] {
   if (needle === "") return [];
@@ -31,6 +35,7 @@ function findExact(haystack: string, needle: string): Span[] {
       continue;
     }
     spans.push({ start, end });
+    if (spans.length > MAX_MATCHES) return spans;
     from = end;
   }
 }
@@ -56,6 +61,7 @@ function findAcrossLineEndings(haystack: string, needle: string): Span[] {
     if (start === -1) return spans;
     from = start + foldedNeedle.length;
     spans.push({ start: toOriginal(start), end: toOriginal(from) });
+    if (spans.length > MAX_MATCHES) return spans;
   }
 }
 

@@ -1,6 +1,6 @@
 import { findConfusableMatches } from "./confusables.ts";
 import { type EditableText, parseEditableText, toUnits } from "./editable-text.ts";
-import { findMatches, type Span } from "./find-matches.ts";
+import { findMatches, MAX_MATCHES, type Span } from "./find-matches.ts";
 import { withoutLineAnchors } from "./line-anchors.ts";
 import { renderReplacement } from "./render-replacement.ts";
 import { type Replacement, type SplicedContent, spliceText } from "./splice.ts";
@@ -25,6 +25,8 @@ export type ReplaceTextOutcome =
   /** The strings differ in line endings only, which an edit keeps. */
   | { readonly kind: "only-line-endings" }
   | { readonly kind: "no-match"; readonly text: EditableText }
+  /** More than {@link MAX_MATCHES} places. */
+  | { readonly kind: "too-many-matches" }
   /** `matchCount` places, or places that are no whole characters of the file (`isAmbiguous`). */
   | { readonly kind: "multiple-matches"; readonly matchCount: number; readonly isAmbiguous: boolean };
 
@@ -114,6 +116,7 @@ function replaceSpans(text: EditableText, request: TextReplacement, found: Found
   if (spans.length > 1 && !request.replaceAll) {
     return { kind: "multiple-matches", matchCount: spans.length, isAmbiguous: false };
   }
+  if (spans.length > MAX_MATCHES) return { kind: "too-many-matches" };
   const newUnits = toUnits(request.newString, text);
   const replacements = spans.map((span) => ({ span, units: renderReplacement(text.units, span, newUnits) }));
   return {

@@ -18,6 +18,9 @@ export interface RuleSources {
   readonly dotIgnore: boolean;
 }
 
+/** Entries that change the rules of a folder. */
+const ruleFiles = [".gitignore", ".ignore", ".git"];
+
 /** Ignore rules that apply to the entries of one folder. Strongest first: deeper files before shallower ones. */
 export class FolderRules {
   readonly #files: IgnoreFiles;
@@ -45,8 +48,14 @@ export class FolderRules {
     return await FolderRules.#inside(folder, new FolderRules(files, sources, state));
   }
 
-  /** Rules of a folder in this one. */
-  async enter(folder: string): Promise<FolderRules> {
+  /**
+   * Rules of a folder in this one. With the names of its entries at hand, files that are not among them are not looked
+   * for.
+   */
+  async enter(folder: string, names?: ReadonlySet<string>): Promise<FolderRules> {
+    if (names !== undefined && !ruleFiles.some((name) => names.has(name))) {
+      return new FolderRules(this.#files, this.#sources, { ...this.#state, segments: toSegments(folder) });
+    }
     return await FolderRules.#inside(folder, this);
   }
 
@@ -58,9 +67,25 @@ export class FolderRules {
     const state: FolderRulesState = {
       segments,
       dotIgnore: withRules(above.#dotIgnore, { depth: segments.length, patterns: dotIgnore }),
-      git: sources.git ? await gitRules(folder, above, segments.length) : undefined,
+      git: sources.git ? await FolderRules.#gitRules(folder, above) : undefined,
     };
     return new FolderRules(files, sources, state);
+  }
+
+  /** A folder with `.git` begins a repository of its own, to which rules from above do not apply. */
+  static async #gitRules(folder: string, above: FolderRules): Promise<readonly RuleSet[] | undefined> {
+    const files = above.#files;
+    const depth = toSegments(folder).length;
+    const excludes = await excludeFileOf(folder);
+    const inherited =
+      excludes === undefined
+        ? above.#git
+        : [
+            { depth, patterns: await files.patternsOf(excludes) },
+            { depth, patterns: await files.globalPatterns() },
+          ];
+    if (inherited === undefined) return undefined;
+    return withRules(inherited, { depth, patterns: await files.patternsOf(join(folder, ".gitignore")) });
   }
 
   /** Whether an entry of this folder is ignored, whatever is with the folder itself. */
@@ -72,41 +97,12 @@ export class FolderRules {
   get #state(): FolderRulesState {
     return { segments: this.#segments, dotIgnore: this.#dotIgnore, git: this.#git };
   }
-
-  /** @internal For {@link gitRules}. */
-  get gitRuleSets(): readonly RuleSet[] | undefined {
-    return this.#git;
-  }
-
-  /** @internal For {@link gitRules}. */
-  get files(): IgnoreFiles {
-    return this.#files;
-  }
 }
 
 interface FolderRulesState {
   readonly segments: readonly string[];
   readonly dotIgnore: readonly RuleSet[];
   readonly git: readonly RuleSet[] | undefined;
-}
-
-/** A folder with `.git` begins a repository of its own, to which rules from above do not apply. */
-async function gitRules(
-  folder: string,
-  above: FolderRules,
-  depth: number,
-): Promise<readonly RuleSet[] | undefined> {
-  const { files } = above;
-  const excludes = await excludeFileOf(folder);
-  const inherited =
-    excludes === undefined
-      ? above.gitRuleSets
-      : [
-          { depth, patterns: await files.patternsOf(excludes) },
-          { depth, patterns: await files.globalPatterns() },
-        ];
-  if (inherited === undefined) return undefined;
-  return withRules(inherited, { depth, patterns: await files.patternsOf(join(folder, ".gitignore")) });
 }
 
 /** `info/exclude` of the repository whose top folder this is; undefined when it is none. */

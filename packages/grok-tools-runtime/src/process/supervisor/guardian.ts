@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { HELPER_START_VARIABLE, type HelperStart } from "./helper-connection.ts";
 import { MarkedTree } from "./marked-tree.ts";
+import { COMMAND_MARK, SERVER_MARK } from "./marks.ts";
 import type { CleanUpMessage, FromHelper, HelperRole, ReportedProcess } from "./message.ts";
 import type { NativeCalls } from "./native-calls.ts";
 import { childrenOf, commandLineOf, descendantsOf, readProcessStat } from "./process-table.ts";
@@ -55,7 +56,7 @@ export class Guardian {
     while (isAlive(supervisorPid) && performance.now() < deadline) pause(1);
     const survivors = this.#endOrphans(KILL_LIMIT_MS);
     if (commandId !== undefined) {
-      const environmentEntry = `TRIVIUM_COMMAND=${commandId}`;
+      const environmentEntry = `${COMMAND_MARK}=${commandId}`;
       survivors.push(...this.#endMarked({ environmentEntry, shellPid }));
     }
     this.#tools.send({ type: "cleaned-up", supervisorPid, survivors });
@@ -71,7 +72,7 @@ export class Guardian {
     for (const child of this.#helpers.values()) child.kill("SIGKILL");
     this.#helpers.clear();
     this.#endOrphans(KILL_LIMIT_MS);
-    this.#endMarked({ environmentEntry: `TRIVIUM_SERVER=${this.#tools.start.serverId}` });
+    this.#endMarked({ environmentEntry: `${SERVER_MARK}=${this.#tools.start.serverId}` });
   }
 
   /** Children that are no helpers came from a helper that is dead. */

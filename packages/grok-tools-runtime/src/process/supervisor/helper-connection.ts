@@ -13,7 +13,7 @@ export interface HelperStart {
   readonly token: string;
   /** Private folder of the server's helpers. */
   readonly folder: string;
-  /** The server that the helper works for; commands carry it in `TRIVIUM_SERVER`. */
+  /** The server that the helper works for; commands carry its id. */
   readonly serverId: string;
   /** Leaves the system calls out even where they are to be had. */
   readonly isFallback: boolean;

@@ -1,6 +1,6 @@
 import {
   hasEnvironmentEntry,
-  holdsFile,
+  holdsPipe,
   listProcesses,
   type ProcessStat,
   readProcessStat,
@@ -13,7 +13,7 @@ export interface Marks {
   readonly environmentEntry: string;
   /** Leader of the command's session and group. */
   readonly shellPid?: number | undefined;
-  /** The command's output pipe. */
+  /** The command's output pipe; somebody must hold it open as long as the tree is used. */
   readonly pipe?: { readonly dev: number; readonly ino: number } | undefined;
   /** Processes that are never members, besides this one. */
   readonly strangers?: ReadonlySet<number>;
@@ -30,11 +30,13 @@ const EMPTY_PASSES = 3;
  */
 export class MarkedTree implements ProcessTree {
   readonly #marks: Marks;
+  #sessionId: number | undefined;
   /** Start time by pid of what was found once: a member stays one after it has lost its marks. */
   readonly #known = new Map<number, number>();
 
   constructor(marks: Marks) {
     this.#marks = marks;
+    this.#sessionId = marks.shellPid;
   }
 
   members(): number[] {
@@ -42,6 +44,8 @@ export class MarkedTree implements ProcessTree {
       (stat) =>
         stat.state !== "Z" && stat.pid !== process.pid && this.#marks.strangers?.has(stat.pid) !== true,
     );
+    // The kernel gives the number away when the last of the session and group is gone.
+    if (!processes.some((stat) => this.#isInSession(stat))) this.#sessionId = undefined;
     const found = new Map<number, ProcessStat>();
     for (const stat of processes) {
       if (this.#isMarked(stat)) found.set(stat.pid, stat);
@@ -95,10 +99,15 @@ export class MarkedTree implements ProcessTree {
   }
 
   #isMarked(stat: ProcessStat): boolean {
-    const { shellPid, pipe, environmentEntry } = this.#marks;
-    if (shellPid !== undefined && (stat.sessionId === shellPid || stat.groupId === shellPid)) return true;
+    const { pipe, environmentEntry } = this.#marks;
+    if (this.#isInSession(stat)) return true;
     if (this.#known.get(stat.pid) === stat.startTicks) return true;
     if (hasEnvironmentEntry(stat.pid, environmentEntry)) return true;
-    return pipe !== undefined && holdsFile(stat.pid, pipe);
+    return pipe !== undefined && holdsPipe(stat.pid, pipe);
+  }
+
+  #isInSession(stat: ProcessStat): boolean {
+    const sessionId = this.#sessionId;
+    return sessionId !== undefined && (stat.sessionId === sessionId || stat.groupId === sessionId);
   }
 }

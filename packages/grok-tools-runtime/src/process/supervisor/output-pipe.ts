@@ -10,7 +10,17 @@ export interface OutputPipe {
   readonly reader: Socket;
   /** Closed by the owner once the child has it. */
   readonly writeDescriptor: number;
-  readonly file: { readonly dev: number; readonly ino: number };
+  /**
+   * The pipe as a mark of its holders. `descriptor` holds the inode: once that is free, any new file may get its
+   * number. The owner closes it when it stops looking for holders.
+   */
+  readonly mark: PipeMark;
+}
+
+export interface PipeMark {
+  readonly dev: number;
+  readonly ino: number;
+  readonly descriptor: number;
 }
 
 let count = 0;
@@ -31,7 +41,8 @@ export function openOutputPipe(folder: string, native: NativeCalls | undefined):
     const reader = new Socket({ fd: readDescriptor, readable: true, writable: false });
     const writeDescriptor = openSync(path, constants.O_WRONLY);
     const { dev, ino } = fstatSync(writeDescriptor);
-    return { reader, writeDescriptor, file: { dev, ino } };
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { reader, writeDescriptor, mark: { dev, ino, descriptor } };
   } finally {
     rmSync(path, { force: true });
   }

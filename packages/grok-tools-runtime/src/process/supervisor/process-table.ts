@@ -81,12 +81,12 @@ export function hasEnvironmentEntry(pid: number, entry: string): boolean {
   return environment !== undefined && `\0${environment}\0`.includes(`\0${entry}\0`);
 }
 
-/** True when a process holds a descriptor of this file. False when its descriptors cannot be read. */
-export function holdsFile(pid: number, file: { readonly dev: number; readonly ino: number }): boolean {
+/** True when a process holds a descriptor of this pipe. False when its descriptors cannot be read. */
+export function holdsPipe(pid: number, pipe: { readonly dev: number; readonly ino: number }): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((descriptor) => {
       const stat = statSync(`/proc/${pid}/fd/${descriptor}`, { throwIfNoEntry: false });
-      return stat !== undefined && stat.ino === file.ino && stat.dev === file.dev;
+      return stat?.isFIFO() === true && stat.ino === pipe.ino && stat.dev === pipe.dev;
     });
   } catch {
     // Gone, another user's, or a descriptor that cannot be followed.

@@ -3,9 +3,10 @@ import { closeSync, writeFileSync } from "node:fs";
 import { longShellText, openText, withTextFromDescriptor } from "./command-files.ts";
 import { endTree } from "./end-tree.ts";
 import { MarkedTree } from "./marked-tree.ts";
+import { COMMAND_MARK } from "./marks.ts";
 import type { EndedMessage, FromHelper, KillReason, ReportedProcess, RunMessage } from "./message.ts";
 import type { ChildStatus, NativeCalls } from "./native-calls.ts";
-import { openOutputPipe } from "./output-pipe.ts";
+import { openOutputPipe, type PipeMark } from "./output-pipe.ts";
 import { OutputTee } from "./output-tee.ts";
 import { type ProcessTree, reportMembers, reportSurvivors, signalName } from "./process-tree.ts";
 import { isSpawnFailure, spawnChild } from "./spawn-child.ts";
@@ -46,6 +47,7 @@ export class SupervisedCommand {
   #ending: Ending | undefined;
   #hasReported = false;
   #hasVacated = false;
+  #pipeDescriptor: number | undefined;
   #progressTimer: NodeJS.Timeout | undefined;
 
   private constructor(spec: RunMessage, tools: CommandTools) {
@@ -99,6 +101,9 @@ export class SupervisedCommand {
     const { native, folder } = this.#tools;
     const pipe = openOutputPipe(folder, native);
     const descriptors = [pipe.writeDescriptor];
+    // Without system calls the pipe is one of the marks that members are found by.
+    if (native === undefined) this.#pipeDescriptor = pipe.mark.descriptor;
+    else descriptors.push(pipe.mark.descriptor);
     try {
       this.#tee = new OutputTee(pipe.reader, { ...this.#spec, onOutput: (bytes) => this.#onOutput(bytes) });
       const open = (text: string): number => {
@@ -118,19 +123,19 @@ export class SupervisedCommand {
         ],
       );
       if (isSpawnFailure(child)) this.#reportSpawnFailure(child.message);
-      else this.#watch(child, pipe.file);
+      else this.#watch(child, pipe.mark);
     } finally {
       for (const descriptor of descriptors) closeSync(descriptor);
     }
   }
 
-  #watch(child: ChildProcess, pipe: { dev: number; ino: number }): void {
+  #watch(child: ChildProcess, pipe: PipeMark): void {
     const pid = child.pid ?? 0;
     this.#shellPid = pid;
     preferForOutOfMemory(pid);
     const { native } = this.#tools;
     if (native === undefined) {
-      const environmentEntry = `TRIVIUM_COMMAND=${this.#spec.commandId}`;
+      const environmentEntry = `${COMMAND_MARK}=${this.#spec.commandId}`;
       this.#tree = new MarkedTree({ environmentEntry, shellPid: pid, pipe });
     } else {
       const tree = new SubreaperTree(native);
@@ -250,6 +255,8 @@ export class SupervisedCommand {
       else this.#later(RETRY_MS, look);
     };
     this.#later(RETRY_MS, look);
+    // The usual sign that the last one has gone.
+    void this.#tee?.ended.then(look);
   }
 
   /** Nothing is left: the supervisor is free again. */
@@ -257,6 +264,7 @@ export class SupervisedCommand {
     if (this.#hasVacated) return;
     this.#hasVacated = true;
     this.#clearTimers();
+    if (this.#pipeDescriptor !== undefined) closeSync(this.#pipeDescriptor);
     // A descriptor that outlived all its processes was sent to a stranger; its output is not ours.
     void (this.#tee?.settle() ?? Promise.resolve()).then(async () => {
       await this.#tee?.close();

@@ -70,8 +70,10 @@ export class SupervisedProgram {
     const output = openOutputPipe(folder, native);
     const errors = openOutputPipe(folder, native);
     const child = await spawnChild(this.#spec, ["ignore", output.writeDescriptor, errors.writeDescriptor]);
-    closeSync(output.writeDescriptor);
-    closeSync(errors.writeDescriptor);
+    for (const { writeDescriptor, mark } of [output, errors]) {
+      closeSync(writeDescriptor);
+      closeSync(mark.descriptor);
+    }
     const { programId, timeoutMs } = this.#spec;
     if (isSpawnFailure(child)) {
       output.reader.destroy();

@@ -3,7 +3,15 @@ import { absentable, lenientInteger } from "../../../input/lenient.ts";
 import type { ParamsDefinition } from "../../../tool-params.ts";
 
 /** Input of the reading tools of this namespace. */
-export const readFileInput = z.object({
+export interface ReadFileInput {
+  readonly target_file: string;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly pages?: string | undefined;
+  readonly format?: string | undefined;
+}
+
+export const readFileInput: z.ZodType<ReadFileInput> = z.object({
   target_file: z.string().describe("Path of the file, absolute or relative to the working directory."),
   offset: absentable(lenientInteger()).meta({
     description:

@@ -1,11 +1,9 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
-import { z } from "zod";
 import { accessFailureOf } from "../../../files/access-failure.ts";
 import { extensionOf, imageTypeOf, isBinaryContent, PROBE_BYTES } from "../../../files/content-kind.ts";
 import { fileReadTracker } from "../../../files/file-read-tracker.ts";
 import { ignoreFilter } from "../../../files/ignore/ignore-filter.ts";
 import { readRange } from "../../../files/line-index.ts";
-import { lineIndexCache } from "../../../files/line-index-cache.ts";
 import { type ModelPath, toModelPath } from "../../../files/model-path.ts";
 import { type OpenFile, openFile } from "../../../files/open-file.ts";
 import { missingPathText } from "../../../files/path-suggestions.ts";
@@ -13,7 +11,7 @@ import { resolveTarget } from "../../../files/resolve-target.ts";
 import { readableRoots } from "../../../files/session-roots.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../tool.ts";
 import { contentFailure, type ReadFailure, readFailureResult } from "./read-failure.ts";
-import { readFileInput, readFileParams } from "./read-file-input.ts";
+import { type ReadFileInput, readFileInput, readFileParams } from "./read-file-input.ts";
 import { readFileOutput } from "./read-file-output.ts";
 import { readImage } from "./read-image.ts";
 import { readPdf } from "./read-pdf.ts";
@@ -41,8 +39,6 @@ export const readFile: Tool = defineTool({
   truncation: { builtInMaxOutput: Number.POSITIVE_INFINITY },
   run: runReadFile,
 });
-
-type ReadFileInput = z.output<typeof readFileInput>;
 
 async function runReadFile(input: ReadFileInput, context: ToolContext<unknown>): Promise<ToolResult> {
   const named = toModelPath(input.target_file, context);

@@ -94,14 +94,12 @@ async function paragraphsOf(archive: ZipArchive, name: string): Promise<string[]
 }
 
 function decodeEntities(text: string): string {
-  return text.replace(
-    /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/gi,
-    (found, hex?: string, decimal?: string, name?: string) => {
-      if (name !== undefined) return namedEntities[name.toLowerCase()] ?? found;
-      const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-      return point <= 0x10ffff ? String.fromCodePoint(point) : found;
-    },
-  );
+  return text.replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|lt|gt|amp|quot|apos);/gi, (found, entity: string) => {
+    const named = namedEntities[entity.toLowerCase()];
+    if (named !== undefined) return named;
+    const point = /^#x/i.test(entity) ? Number.parseInt(entity.slice(2), 16) : Number(entity.slice(1));
+    return point <= 0x10ffff ? String.fromCodePoint(point) : found;
+  });
 }
 
 const namedEntities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };

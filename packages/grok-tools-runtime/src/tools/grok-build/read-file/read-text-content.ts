@@ -74,7 +74,7 @@ export async function readTextContent(
     ...(read.detected.markBytes > 0 && { had_bom: true }),
   };
   const total = `${read.isTotalEstimated ? "about " : ""}${read.totalLines}`;
-  const text = content === "" ? emptyNotice(read, window) : content;
+  const text = content === "" ? emptyNotice(read, offset ?? 1) : content;
   return {
     kind: "content",
     result: {
@@ -105,10 +105,10 @@ function rawOutputOf({ detected }: ReadText, { rawText, firstLine, lines }: Text
   return (hasMark ? "\ufeff" : "") + (rawText.endsWith("\r\n") ? `${rawText.slice(0, -2)}\n` : rawText);
 }
 
-function emptyNotice({ totalLines }: ReadText, { firstLine, lines }: TextWindow): string {
+function emptyNotice({ totalLines }: ReadText, offset: number): string {
   if (totalLines === 0) return "File is empty.";
-  if (lines.length > 0 || firstLine <= totalLines) return "(no lines returned)";
-  return `(no lines returned: line ${firstLine} is past the end, the file has ${totalLines} lines)`;
+  if (offset <= totalLines) return "(no lines returned)";
+  return `(no lines returned: line ${offset} is past the end, the file has ${totalLines} lines)`;
 }
 
 function tooLarge(

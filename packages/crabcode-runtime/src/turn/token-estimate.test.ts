@@ -7,6 +7,6 @@ it.each([
   ["a", 0, 0],
   ["a", 1, 1],
   ["é", 8, 7],
-])("%s, %i times, is estimated by length and bytes", (text, count, tokens) => {
+])("estimates %s times %i as %i tokens", (text, count, tokens) => {
   expect(estimateTokens(text.repeat(count))).toBe(tokens);
 });

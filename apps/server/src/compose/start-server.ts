@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { codeModeService } from "@trivium/code-mode-host";
+import { type Logger, silentLogger } from "@trivium/core";
+import { crabcodeService } from "@trivium/crabcode-server";
+import { createEndpoint, type TlsOptions } from "@trivium/endpoint";
+import { grokToolsService } from "@trivium/grok-tools-server";
+import { ConfigError } from "../config/config-error.ts";
+import type { ConfigValues } from "../config/config-keys.ts";
+import { parseListenAddress } from "../config/listen-address.ts";
+import { version } from "../version.ts";
+import { startCodeMode } from "./code-mode-part.ts";
+import { startCrabcode } from "./crabcode-part.ts";
+import { openDataFolder } from "./data-folder.ts";
+import { registerMetrics } from "./metrics.ts";
+import type { Part } from "./part.ts";
+import { startTools } from "./tools-part.ts";
+
+/** What a server takes from its surroundings. */
+export interface ServerSurroundings {
+  /** Environment: keys of model providers, and what commands inherit by policy. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Default: nothing is logged. */
+  readonly logger?: Logger;
+}
+
+/** A running server. Disposing it drains, then ends everything it started. */
+export interface RunningServer extends AsyncDisposable {
+  /** `http://HOST:PORT`, `https://` with TLS. */
+  readonly url: string;
+  readonly port: number;
+  /** Facts for people: which layers contain commands. */
+  readonly containment: string | undefined;
+}
+
+const MiB = 1024 * 1024;
+
+/** The contract's own message limit, and the status its clients know for it. */
+const codeModeLimits = { readMaxBytes: 64 * MiB, writeMaxBytes: 64 * MiB, excess: "outOfRange" } as const;
+
+/**
+ * Starts the configured services on one port. Nothing is left when it fails.
+ *
+ * @throws {@link ConfigError} for settings that do not fit together; {@link TriviumError} when the data folder is in
+ * use; what Node reports for an address that cannot be bound.
+ */
+export async function startServer(values: ConfigValues, surroundings: ServerSurroundings): Promise<RunningServer> {
+  const { host, port, isLoopback } = parseListenAddress(values.listen);
+  const tls = readTls(values);
+  if (!isLoopback && values.token === undefined) {
+    throw new ConfigError(
+      `listen is ${values.listen}, which others can reach, and there is no token: set TRIVIUM_TOKEN, or listen on 127.0.0.1`,
+    );
+  }
+  const { env, logger = silentLogger } = surroundings;
+  await using stack = new AsyncDisposableStack();
+  const dataDir = stack.use(openDataFolder(values.dataDir)).path;
+  const part: Part = { stack, logger, env: withoutOwnVariables(env), dataDir };
+  const wanted = new Set(values.services);
+  const needsTools = wanted.has("grok-tools") || wanted.has("crabcode");
+  const tools = needsTools ? await startTools(values, part) : undefined;
+  const codeMode = wanted.has("code-mode") ? startCodeMode(values, part) : undefined;
+  const services: ((router: ConnectRouter) => void)[] = [];
+  if (tools !== undefined && wanted.has("grok-tools")) services.push(grokToolsService({ runtime: tools.runtime }));
+  if (codeMode !== undefined) {
+    services.push(codeModeService({ runtime: codeMode.runtime, maxRequests: values["codeMode.maxRequests"] }));
+  }
+  if (tools !== undefined && wanted.has("crabcode")) {
+    const runtime = startCrabcode(values, part, tools);
+    services.push(crabcodeService({ runtime, version, logger: logger.child({ part: "crabcode-server" }) }));
+  }
+  const endpoint = createEndpoint({
+    services,
+    limits: {
+      readMaxBytes: values["limits.requestBytes"],
+      connectionRequestBytes: values["limits.connectionBytes"],
+      totalRequestBytes: values["limits.totalBytes"],
+      maxHeaderBytes: values["limits.headerBytes"],
+      maxStreamsPerConnection: values["limits.streamsPerConnection"],
+    },
+    methodLimits: { "codex.code_mode.v1.CodeModeHost": codeModeLimits },
+    auth: { token: values.token, publicMethods: ["crabcode.CrabCodeService/HealthCheck"] },
+    tls,
+    allowedOrigins: values.allowedOrigins,
+    allowedHosts: values.allowedHosts.length === 0 ? undefined : [...values.allowedHosts, ...ownNames(host)],
+    logger: logger.child({ part: "endpoint" }),
+  });
+  stack.defer(() => endpoint.drain(values["limits.drainMs"]));
+  stack.use(registerMetrics(endpoint.metrics, { tools, codeMode }));
+  const containment = tools === undefined ? undefined : (await tools.processes.containment()).summary;
+  const { url, port: bound } = await endpoint.listen({ host, port });
+  const owned = stack.move();
+  return { url, port: bound, containment, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function readTls(values: ConfigValues): TlsOptions | undefined {
+  const { "tls.cert": cert, "tls.key": key, "tls.clientCa": clientCa } = values;
+  if (cert === undefined && key === undefined) {
+    if (clientCa !== undefined) throw new ConfigError("tls.clientCa needs tls.cert and tls.key");
+    return undefined;
+  }
+  if (cert === undefined || key === undefined) throw new ConfigError("tls.cert and tls.key belong together; one is missing");
+  return {
+    cert: readPem("tls.cert", cert),
+    key: readPem("tls.key", key),
+    ...(clientCa !== undefined && { clientCa: readPem("tls.clientCa", clientCa) }),
+  };
+}
+
+function readPem(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new ConfigError(`${name} names ${path}, which cannot be read`, { cause });
+  }
+}
+
+/** The server's own settings, its token among them, are nothing for commands or models. */
+function withoutOwnVariables(env: ServerSurroundings["env"]): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("TRIVIUM_")));
+}
+
+function ownNames(host: string): string[] {
+  return [host, "localhost", "127.0.0.1", "[::1]"];
+}

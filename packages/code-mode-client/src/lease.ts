@@ -1,0 +1,72 @@
+import type { SessionEvent } from "@trivium/proto/code-mode";
+import type { PeerWatch } from "./peer-watch.ts";
+import type { SessionLink } from "./session-link.ts";
+import type { OpenSessionOptions } from "./session-options.ts";
+import type { Executions } from "./tools/executions.ts";
+import type { ToolServer } from "./tools/tool-server.ts";
+
+/** What the events of a lease act on. */
+export interface LeaseParts {
+  readonly link: SessionLink;
+  readonly watch: PeerWatch;
+  readonly executions: Executions;
+  readonly toolServer: ToolServer;
+  readonly onNotification: OpenSessionOptions["onNotification"];
+}
+
+/** Reads the lease to its end, which is the end of the session. */
+export async function readLease(events: AsyncIterable<SessionEvent>, parts: LeaseParts): Promise<void> {
+  const { link, watch, executions } = parts;
+  try {
+    for await (const { event } of events) {
+      watch.heard(event.case === "heartbeat");
+      take(event, parts);
+    }
+    link.end("the host closed the session");
+  } catch (thrown) {
+    const cause = thrown instanceof Error ? thrown : new Error(String(thrown));
+    link.end("the session's lease was lost", cause);
+  } finally {
+    watch[Symbol.dispose]();
+    executions.closeAll();
+  }
+}
+
+function take(event: SessionEvent["event"], parts: LeaseParts): void {
+  switch (event.case) {
+    case "toolCallCancelled":
+      parts.toolServer.cancel(event.value.invocationId);
+      return;
+    case "notification":
+      parts.executions.track(event.value.executionId, notify(event.value, parts));
+      return;
+    case "cellClosed":
+      parts.executions.close(event.value.executionId, event.value.cellId);
+      return;
+    case "opened":
+    case "notificationCancelled":
+    case "heartbeat":
+    // What is newer than this client is skipped.
+    case undefined:
+      return;
+  }
+}
+
+/** Runs the handler, then acknowledges, also when there is no handler or it failed. */
+async function notify(
+  notification: Extract<SessionEvent["event"], { case: "notification" }>["value"],
+  { link, onNotification }: LeaseParts,
+): Promise<void> {
+  const { notificationId, executionId, cellId, callId: toolCallId, text } = notification;
+  const { client, sessionId } = link;
+  try {
+    await onNotification?.({ executionId, cellId, toolCallId, text }, link.signal);
+  } catch {
+    // A handler that fails concerns neither the program, which does not wait, nor the session.
+  }
+  try {
+    await link.call((options) => client.acknowledgeNotification({ sessionId, notificationId }, options));
+  } catch {
+    // Hosts may not know the id any more, or be gone; the lease tells the latter.
+  }
+}

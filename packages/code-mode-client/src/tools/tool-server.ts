@@ -1,0 +1,203 @@
+import { TriviumError } from "@trivium/core";
+import { type CompleteToolCallRequest, type ToolCall, ToolKind } from "@trivium/proto/code-mode";
+import { RecentIds } from "../recent-ids.ts";
+import type { SessionLink } from "../session-link.ts";
+import type { Executions } from "./executions.ts";
+import { canonicalToolName, type ToolDefinition } from "./tool-definition.ts";
+
+/** What a handler learns about a call beside its argument. */
+export interface ToolCallContext {
+  /** Aborts when nobody waits for the result any more: the cell has ended, or the session. */
+  readonly signal: AbortSignal;
+  readonly executionId: string;
+  readonly cellId: string;
+  /** UUID of this call. */
+  readonly invocationId: string;
+}
+
+/**
+ * Answers a tool call. `input` is the parsed argument, undefined when there is none; whoever reads it checks it.
+ * The result is sent as JSON (undefined as null). What it throws rejects the program's promise with the message.
+ */
+export type ToolHandler = (input: unknown, context: ToolCallContext) => unknown;
+
+/** A handler with what programs see of its tool. */
+export interface ServedTool extends Omit<ToolDefinition, "name"> {
+  readonly run: ToolHandler;
+}
+
+/** Results above this are answered with a failure that states the sizes. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** What the rest of a completion takes at most. */
+const ENVELOPE_BYTES = 128;
+const MAX_FILTERS = 64;
+/** A host need not answer a subscription before its first call; by then it has surely begun. */
+const SUBSCRIBE_GRACE_MS = 250;
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+type Completion = CompleteToolCallRequest["outcome"];
+
+/** Runs the handlers of a session for the calls of its cells. */
+export class ToolServer {
+  readonly #link: SessionLink;
+  readonly #executions: Executions;
+  readonly #heartbeatIntervalS: number;
+  readonly #heard: (isHeartbeat: boolean) => void;
+  readonly #served = new Map<string, { definition: ToolDefinition; run: ToolHandler }>();
+  readonly #active = new Map<string, AbortController>();
+  readonly #seen = new RecentIds();
+  readonly #cancelledEarly = new RecentIds();
+
+  constructor(options: {
+    readonly link: SessionLink;
+    readonly executions: Executions;
+    readonly heartbeatIntervalS: number;
+    readonly heard: (isHeartbeat: boolean) => void;
+  }) {
+    this.#link = options.link;
+    this.#executions = options.executions;
+    this.#heartbeatIntervalS = options.heartbeatIntervalS;
+    this.#heard = options.heard;
+  }
+
+  /** What is served, in the order in which it was added. */
+  get definitions(): ToolDefinition[] {
+    return [...this.#served.values()].map(({ definition }) => definition);
+  }
+
+  /** @throws {@link TriviumError} `alreadyExists` for a tool that is served already; nothing is added then. */
+  async serve(tools: Readonly<Record<string, ToolHandler | ServedTool>>): Promise<void> {
+    const added = new Map<string, { definition: ToolDefinition; run: ToolHandler }>();
+    for (const [name, tool] of Object.entries(tools)) {
+      const { run, ...rest } = typeof tool === "function" ? { run: tool } : tool;
+      const definition: ToolDefinition = { ...rest, name };
+      const key = canonicalToolName(definition.toolName ?? name, definition.namespace);
+      if (this.#served.has(key) || added.has(key)) {
+        throw new TriviumError("alreadyExists", `the tool ${name} is already served in this session`);
+      }
+      added.set(key, { definition, run });
+    }
+    for (const [key, tool] of added) this.#served.set(key, tool);
+    const names = [...added.values()].map(({ definition: { name, toolName = name, namespace } }) => ({
+      name: toolName,
+      ...(namespace !== undefined && { namespace }),
+    }));
+    const opened: Promise<void>[] = [];
+    for (let at = 0; at < names.length; at += MAX_FILTERS) {
+      opened.push(this.#subscribe(names.slice(at, at + MAX_FILTERS)));
+    }
+    await Promise.all(opened);
+    if (this.#link.hasEnded) throw await this.#link.ended;
+  }
+
+  /** The host says that nobody waits for this call any more, perhaps before the call itself arrives. */
+  cancel(invocationId: string): void {
+    const controller = this.#active.get(invocationId);
+    if (controller !== undefined) controller.abort(new DOMException("the call was cancelled", "AbortError"));
+    else if (!this.#seen.has(invocationId)) this.#cancelledEarly.add(invocationId);
+  }
+
+  /** Resolves when calls of these tools reach this client. */
+  #subscribe(toolNames: { name: string; namespace?: string }[]): Promise<void> {
+    const { clock, client, sessionId, signal } = this.#link;
+    return new Promise((resolve) => {
+      const timer = clock.setTimer(SUBSCRIBE_GRACE_MS, resolve);
+      const open = (): void => {
+        timer[Symbol.dispose]();
+        resolve();
+      };
+      const request = {
+        sessionId,
+        toolNames,
+        ...(this.#heartbeatIntervalS > 0 && { heartbeatIntervalS: this.#heartbeatIntervalS }),
+      };
+      const read = async (): Promise<void> => {
+        for await (const call of client.subscribeToToolCalls(request, { signal, onHeader: open })) {
+          this.#take(call);
+        }
+      };
+      void read()
+        .then(
+          () => this.#link.end("the host ended a tool call subscription"),
+          (thrown: unknown) => this.#link.end("a tool call subscription failed", toError(thrown)),
+        )
+        .finally(open);
+    });
+  }
+
+  #take(call: ToolCall): void {
+    this.#heard(call.heartbeat !== undefined);
+    if (call.heartbeat !== undefined) return;
+    const { invocationId } = call;
+    const isForeign = call.sessionId !== this.#link.sessionId;
+    if (isForeign || !uuid.test(invocationId) || this.#seen.has(invocationId)) {
+      const what = `the host sent a tool call with the wrong session or invocation id (${invocationId})`;
+      this.#link.end(what, new TriviumError("internal", what));
+      return;
+    }
+    this.#seen.add(invocationId);
+    if (this.#cancelledEarly.delete(invocationId)) return;
+    void this.#answer(call);
+  }
+
+  async #answer(call: ToolCall): Promise<void> {
+    const { invocationId } = call;
+    const { client, sessionId } = this.#link;
+    const controller = new AbortController();
+    const endWithSession = (): void => controller.abort(this.#link.signal.reason);
+    this.#link.signal.addEventListener("abort", endWithSession, { once: true });
+    this.#active.set(invocationId, controller);
+    try {
+      const outcome = await this.#run(call, controller.signal);
+      if (controller.signal.aborted) return;
+      await this.#link.call((options) =>
+        client.completeToolCall({ sessionId, invocationId, outcome }, options),
+      );
+    } catch (thrown) {
+      // The host ignores late results, so only one that is still awaited tells that something is broken.
+      if (!controller.signal.aborted) this.#link.end("a tool result could not be delivered", toError(thrown));
+    } finally {
+      this.#active.delete(invocationId);
+      this.#link.signal.removeEventListener("abort", endWithSession);
+    }
+  }
+
+  async #run(call: ToolCall, signal: AbortSignal): Promise<Completion> {
+    const { executionId, cellId, invocationId, toolName, inputJson } = call;
+    const key = canonicalToolName(toolName?.name ?? "", toolName?.namespace);
+    const kind = call.toolKind === ToolKind.FREEFORM ? "freeform" : "function";
+    const served = this.#served.get(key);
+    const execution = this.#executions.get(executionId);
+    if (execution === undefined) return failure(`the cell ${cellId} is closed or unknown`);
+    if (served === undefined || !execution.tools.has(`${kind} ${key}`)) {
+      return failure(`the tool ${toolName?.name ?? ""} is not enabled in this execution`);
+    }
+    try {
+      const input: unknown =
+        inputJson === undefined ? undefined : JSON.parse(new TextDecoder().decode(inputJson));
+      return success(await served.run(input, { signal, executionId, cellId, invocationId }));
+    } catch (thrown) {
+      return failure(toError(thrown).message);
+    }
+  }
+}
+
+function success(result: unknown): Completion {
+  // JSON.stringify gives undefined for undefined, functions and symbols, whatever its type says.
+  const json: string | undefined = JSON.stringify(result);
+  const outputJson = new TextEncoder().encode(json ?? "null");
+  const bytes = outputJson.length + ENVELOPE_BYTES;
+  if (bytes > MAX_MESSAGE_BYTES) {
+    return failure(`the result takes ${bytes} bytes; a message holds at most ${MAX_MESSAGE_BYTES}`);
+  }
+  return { case: "succeeded", value: { $typeName: "codex.code_mode.v1.ToolCallSucceeded", outputJson } };
+}
+
+function failure(message: string): Completion {
+  return { case: "failed", value: { $typeName: "codex.code_mode.v1.ToolCallFailed", message } };
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { createClient } from "@connectrpc/connect";
+import { CodeModeHost } from "@trivium/proto/code-mode";
+import { createNodeTransport, type NodeTransport } from "@trivium/rpc/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CodeModeServer, startCodeModeServer } from "./code-mode/code-mode-server.ts";
+import { compare } from "./code-mode/compare.ts";
+import { normalise } from "./code-mode/normalise.ts";
+import { permittedDeviations } from "./code-mode/permitted-deviations.ts";
+import { replayCells } from "./code-mode/replay-cells.ts";
+import { replayOperations } from "./code-mode/replay-operations.ts";
+import type { Vector } from "./code-mode/vector.ts";
+
+const file = new URL("../vectors/code-mode.json", import.meta.url);
+const vectors: readonly Vector[] = JSON.parse(readFileSync(file, "utf8"));
+
+/** What the carrier could change: everything over gRPC, the rules of sessions and cells over the others too. */
+const carriers = [
+  { protocol: "grpc", groups: /./ },
+  { protocol: "connect", groups: /^(session|lifecycle|tools)\// },
+  { protocol: "grpc-web", groups: /^(session|lifecycle|tools)\// },
+] as const;
+
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+let server: CodeModeServer;
+beforeAll(async () => {
+  server = await startCodeModeServer();
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
+
+describe.concurrent.each(carriers)("recorded cases over $protocol", ({ protocol, groups }) => {
+  let transport: NodeTransport;
+  beforeAll(() => {
+    transport = createNodeTransport({ baseUrl: server.url, protocol, readMaxBytes: MAX_MESSAGE_BYTES });
+  });
+  afterAll(async () => {
+    await transport[Symbol.asyncDispose]();
+  });
+
+  it.each(vectors.filter(({ name }) => groups.test(name)))("$name", async (vector) => {
+    const client = createClient(CodeModeHost, transport);
+    const replay = vector.ops === undefined ? replayCells : replayOperations;
+    const seen = normalise(await replay(client, vector), vector);
+    const differences = compare(vector, seen);
+    if (vector.name in permittedDeviations) expect(differences).not.toEqual([]);
+    else expect(differences).toEqual([]);
+    const names = vector.superset_of_sorted_names;
+    if (names !== undefined) expect(globalsOf(seen)).toEqual(names);
+  });
+});
+
+it("permitted deviations name existing vectors", () => {
+  const names = new Set(vectors.map(({ name }) => name));
+  expect(Object.keys(permittedDeviations).filter((name) => !names.has(name))).toEqual([]);
+});
+
+function globalsOf(seen: unknown): unknown {
+  const { cells } = seen as { cells: { execute: { content: { text: string }[] } }[] };
+  return JSON.parse(cells[0]?.execute.content[0]?.text ?? "");
+}

@@ -1,0 +1,205 @@
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
+import { type Clock, type IdSource, randomIds, systemClock } from "@trivium/core";
+import { CrabCodeService } from "@trivium/proto/crabcode";
+import { fromConnectError } from "@trivium/rpc";
+import type { CrabcodeClientEvent } from "./client-event.ts";
+import { messageStream } from "./message-stream.ts";
+import type {
+  AnswerSender,
+  PermissionDecision,
+  QuestionAddress,
+  QuestionHandlers,
+} from "./question-responder.ts";
+import { subscription } from "./subscription.ts";
+import { Turn } from "./turn.ts";
+
+/** What a client may be given beside its transport; the defaults are the real things. */
+export interface CrabcodeClientOptions {
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  /** 0 to 1, for the delays between reconnects. */
+  readonly random?: () => number;
+}
+
+/** How a call that may create a session does so. */
+export interface SessionOptions {
+  /** Absent: the server's default session; for a subscription: all sessions. */
+  readonly sessionId?: string | undefined;
+  /** Make the session if there is none of that id. */
+  readonly create?: boolean | undefined;
+  /** Absolute folder of a session to be made, inside the server's workspace. */
+  readonly cwd?: string | undefined;
+}
+
+/** Options of {@link CrabcodeClient.send}. */
+export interface SendOptions extends SessionOptions, QuestionHandlers {
+  /** Interrupts the turn. */
+  readonly signal?: AbortSignal | undefined;
+  /** Model requests the turn may make. Default 0: no limit. */
+  readonly maxTurns?: number | undefined;
+  /** Default true. False: nobody answers questions; permissions are refused, choices take their first option. */
+  readonly isInteractive?: boolean | undefined;
+  /** True: the turn goes on when its stream is left or lost. */
+  readonly isDetached?: boolean | undefined;
+  /** 1 to 128 printable ASCII characters. A second call with it joins the first. Default: a key of its own. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Options of {@link CrabcodeClient.subscribe}. */
+export interface SubscribeOptions extends SessionOptions, QuestionHandlers {
+  /** Ends the subscription, without an error. */
+  readonly signal?: AbortSignal | undefined;
+  /** Continue behind this event: `<epoch>:<seq>` as `cursorOf` gives it. Absent: from now on. */
+  readonly afterSeq?: string | undefined;
+}
+
+/** Options of the short calls. */
+export interface CallSettings {
+  readonly sessionId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Models of a session. */
+export interface ModelList {
+  readonly models: readonly { readonly name: string; readonly description: string }[];
+  /** Name of the active one; undefined when the server does not say. */
+  readonly current: string | undefined;
+}
+
+/**
+ * Client of `crabcode.CrabCodeService` over any Connect transport, in Node and browsers.
+ *
+ * Errors are `TriviumError`s; `crabcodeErrorReason` gives the server's reason.
+ *
+ * @example
+ * ```ts
+ * const client = new CrabcodeClient(transport);
+ * for await (const event of client.send("read README.md", { onPermission: () => "allow" })) {
+ *   if (event.type === "stream_text") show(event.text);
+ * }
+ * ```
+ */
+export class CrabcodeClient {
+  readonly #client: Client<typeof CrabCodeService>;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+  readonly #random: () => number;
+  readonly #sender: AnswerSender = {
+    respondPermission: (address, decision) => this.respondPermission(address, decision),
+    respondChoice: (address, selected) => this.respondChoice(address, selected),
+  };
+
+  constructor(transport: Transport, options: CrabcodeClientOptions = {}) {
+    const { clock = systemClock, ids = randomIds, random = Math.random } = options;
+    this.#client = createClient(CrabCodeService, transport);
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#random = random;
+  }
+
+  /**
+   * Sends a message at once and gives the turn it starts. Questions go to the callbacks, if there are any; without
+   * them answer with {@link CrabcodeClient.respondPermission}. Sends again by itself, once, when the connection
+   * is lost.
+   */
+  send(text: string, options: SendOptions = {}): Turn {
+    const { sessionId = "", maxTurns = 0, signal, onPermission, onChoice } = options;
+    const headers = sessionHeaders(options);
+    headers.set("idempotency-key", options.idempotencyKey ?? this.#ids.hex(16));
+    if (options.isInteractive === false) headers.set("crabcode-interactive", "0");
+    if (options.isDetached === true) headers.set("crabcode-detach", "1");
+    const call = {
+      request: { text, maxTurns, sessionId },
+      headers,
+      signal,
+      handlers: { onPermission, onChoice },
+    };
+    return new Turn(messageStream(this.#client, this.#sender, call));
+  }
+
+  /**
+   * Watches one session, or all. Reconnects by itself from the last event on; a hole is told by a `server.gap`
+   * event. Throws what makes no sense to repeat, such as an unknown session.
+   */
+  subscribe(options: SubscribeOptions = {}): AsyncIterable<CrabcodeClientEvent> {
+    const { sessionId = "", afterSeq: after, signal, onPermission, onChoice } = options;
+    const deps = {
+      client: this.#client,
+      sender: this.#sender,
+      clock: this.#clock,
+      random: this.#random,
+    };
+    const handlers = { onPermission, onChoice };
+    return subscription(deps, { sessionId, after, headers: sessionHeaders(options), signal, handlers });
+  }
+
+  /** Answers a `permission_request`. Throws when it is settled already, or was never asked. */
+  async respondPermission(
+    { sessionId, toolUseId, agentId }: QuestionAddress,
+    decision: PermissionDecision,
+  ): Promise<void> {
+    const allowed = decision !== "deny";
+    const alwaysAllow = decision === "always";
+    const agent = agentId === undefined ? {} : { agentId };
+    await mapped(this.#client.respondPermission({ sessionId, toolUseId, allowed, alwaysAllow, ...agent }));
+  }
+
+  /** Answers a `choice_request`; null cancels it. */
+  async respondChoice(
+    { sessionId, toolUseId, agentId }: QuestionAddress,
+    selected: readonly string[] | null,
+  ): Promise<void> {
+    const agent = agentId === undefined ? {} : { agentId };
+    const answer = { selected: [...(selected ?? [])], cancelled: selected === null };
+    await mapped(this.#client.respondChoice({ sessionId, toolUseId, ...answer, ...agent }));
+  }
+
+  /** The models a session can use. */
+  async listModels({ sessionId = "", signal }: CallSettings = {}): Promise<ModelList> {
+    let current: string | undefined;
+    const onHeader = (header: Headers): void => {
+      const value = header.get("crabcode-current-model");
+      current = value === null ? undefined : decodeURIComponent(value);
+    };
+    const { models } = await mapped(
+      this.#client.listModels({ sessionId }, { ...withSignal(signal), onHeader }),
+    );
+    return { models: models.map(({ name, description }) => ({ name, description })), current };
+  }
+
+  /** Uses another model from the next turn on. */
+  async switchModel(name: string, { sessionId = "", signal }: CallSettings = {}): Promise<void> {
+    await mapped(this.#client.switchModel({ name, sessionId }, withSignal(signal)));
+  }
+
+  /** Plan mode lets the model read but not write. */
+  async switchMode(mode: "agent" | "plan", { sessionId = "", signal }: CallSettings = {}): Promise<void> {
+    await mapped(this.#client.switchMode({ mode, sessionId }, withSignal(signal)));
+  }
+
+  /** Whether the server takes calls; throws kind `unavailable` while it shuts down. */
+  async health({ signal }: Pick<CallSettings, "signal"> = {}): Promise<{ status: string; version: string }> {
+    const { status, version } = await mapped(this.#client.healthCheck({}, withSignal(signal)));
+    return { status, version };
+  }
+}
+
+function sessionHeaders({ create, cwd }: SessionOptions): Headers {
+  const headers = new Headers();
+  if (create !== true) return headers;
+  headers.set("crabcode-create-session", "1");
+  if (cwd !== undefined) headers.set("crabcode-cwd", encodeURI(cwd));
+  return headers;
+}
+
+function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+async function mapped<Response>(response: Promise<Response>): Promise<Response> {
+  try {
+    return await response;
+  } catch (error) {
+    throw fromConnectError(error);
+  }
+}

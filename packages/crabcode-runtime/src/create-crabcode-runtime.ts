@@ -1,0 +1,190 @@
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { randomIds, silentLogger, systemClock, TriviumError } from "@trivium/core";
+import { CrabcodeError } from "./crabcode-error.ts";
+import type {
+  ChoiceAnswer,
+  CrabcodeRuntime,
+  CrabcodeRuntimeOptions,
+  InterruptResult,
+  MessageStream,
+  ModelListing,
+  PermissionAnswer,
+  SendMessageInput,
+  SessionReference,
+  SubscribeInput,
+  Subscription,
+} from "./crabcode-runtime.ts";
+import type { Session } from "./sessions/session.ts";
+import type { SessionEnvironment } from "./sessions/session-deps.ts";
+import { SessionRegistry } from "./sessions/session-registry.ts";
+import { Subscriptions, shuttingDown } from "./sessions/subscriptions.ts";
+import { openDataFolder } from "./store/data-folder.ts";
+import { OperationStore } from "./store/operation-store.ts";
+import { SessionStore } from "./store/session-store.ts";
+
+const DEFAULT_MAX_QUEUED_MESSAGES = 8;
+const DEFAULT_REJOIN_GRACE_MS = 30_000;
+const DEFAULT_RETENTION = { maxEvents: 100_000, maxBytes: 64 * 1024 * 1024, maxAgeMs: 7 * 86_400_000 };
+const MAX_TEXT_BYTES = 1024 * 1024;
+const MAX_FEEDBACK_CHARS = 4000;
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,128}$/;
+
+/**
+ * Makes a runtime. It owns the data folder until it is closed.
+ *
+ * @throws TriviumError `failedPrecondition` when another process holds the folder, `invalidInput` when a
+ * workspace root is no folder
+ */
+export function createCrabcodeRuntime(options: CrabcodeRuntimeOptions): CrabcodeRuntime {
+  return new Runtime(options);
+}
+
+class Runtime implements CrabcodeRuntime {
+  readonly #database: DatabaseSync;
+  readonly #registry: SessionRegistry;
+  readonly #subscriptions: Subscriptions;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: CrabcodeRuntimeOptions) {
+    const { clock = systemClock, ids = randomIds, logger = silentLogger, version = "0.0.0" } = options;
+    const workspaceRoots = options.workspaceRoots.map(realRoot);
+    if (workspaceRoots.length === 0) throw new TriviumError("invalidInput", "there is no workspace root");
+    const { dataDir } = options;
+    const folder = dataDir === undefined ? undefined : join(dataDir, "crabcode");
+    this.#database = openDataFolder(folder, logger);
+    const database = this.#database;
+    const environment: SessionEnvironment = {
+      models: options.models,
+      openToolbox: options.openToolbox,
+      store: new SessionStore(database),
+      clock,
+      ids,
+      logger,
+      version,
+      userFolder: options.settings?.userFolder,
+      maxQueuedMessages: options.maxQueuedMessages ?? DEFAULT_MAX_QUEUED_MESSAGES,
+      rejoinGraceMs: options.rejoinGraceMs ?? DEFAULT_REJOIN_GRACE_MS,
+      retention: { ...DEFAULT_RETENTION, ...options.eventRetention },
+    };
+    this.#registry = new SessionRegistry({
+      environment,
+      eventLogs: options.eventLogs,
+      settings: options.settings ?? {},
+      workspaceRoots,
+      dataDir: folder,
+      resumesDefaultSession: options.resumesDefaultSession !== false,
+      operationsOf: (sessionId) => new OperationStore(database, sessionId),
+    });
+    this.#subscriptions = new Subscriptions({ registry: this.#registry, clock, version });
+  }
+
+  get isClosing(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  async sendMessage(input: SendMessageInput): Promise<MessageStream> {
+    const session = await this.#registry.resolve(input.session);
+    assertMessage(input, session);
+    return session.sendMessage(input);
+  }
+
+  async subscribe(input: SubscribeInput): Promise<Subscription> {
+    if (this.isClosing) throw shuttingDown();
+    return this.#subscriptions.subscribe(input);
+  }
+
+  async respondPermission(answer: PermissionAnswer): Promise<SessionReference> {
+    const session = await this.#resolve(answer.sessionId);
+    if ((answer.feedback?.length ?? 0) > MAX_FEEDBACK_CHARS) {
+      throw new CrabcodeError("FIELD_INVALID", `feedback is longer than ${MAX_FEEDBACK_CHARS} characters`, {
+        sessionId: session.sessionId,
+        field: "crabcode-feedback",
+      });
+    }
+    session.answerPermission(answer);
+    return { sessionId: session.sessionId };
+  }
+
+  async respondChoice(answer: ChoiceAnswer): Promise<SessionReference> {
+    const session = await this.#resolve(answer.sessionId);
+    session.answerChoice(answer);
+    return { sessionId: session.sessionId };
+  }
+
+  async listModels(sessionId: string): Promise<ModelListing> {
+    return (await this.#resolve(sessionId)).listModels();
+  }
+
+  async switchModel(sessionId: string, profile: string): Promise<SessionReference> {
+    const session = await this.#resolve(sessionId);
+    await session.switchModel(profile);
+    return { sessionId: session.sessionId };
+  }
+
+  async switchMode(sessionId: string, mode: string): Promise<SessionReference> {
+    const session = await this.#resolve(sessionId);
+    await session.switchMode(mode);
+    return { sessionId: session.sessionId };
+  }
+
+  async interruptTurn(sessionId: string): Promise<InterruptResult> {
+    return (await this.#resolve(sessionId)).interruptTurn();
+  }
+
+  async closeSession(sessionId: string): Promise<void> {
+    await this.#unload(await this.#resolve(sessionId));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const sessions = await this.#registry.beginClosing();
+    await Promise.all(sessions.map((session) => session.close()));
+    await this.#subscriptions.finishAll(shuttingDown());
+    await Promise.all(sessions.map((session) => this.#unload(session)));
+    this.#database.close();
+  }
+
+  #unload(session: Session): Promise<void> {
+    return this.#registry.unload(session, () => this.#subscriptions.finish(session.sessionId));
+  }
+
+  #resolve(sessionId: string): Promise<Session> {
+    return this.#registry.resolve({ sessionId });
+  }
+}
+
+function assertMessage(input: SendMessageInput, { sessionId }: Session): void {
+  const { text, maxTurns = 0, idempotencyKey } = input;
+  if (text.trim() === "") throw new CrabcodeError("EMPTY_TEXT", "text is blank", { sessionId });
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    throw new CrabcodeError("TOO_LARGE", "text is larger than 1 MiB", { sessionId });
+  }
+  if (!Number.isInteger(maxTurns) || maxTurns < 0) {
+    throw new CrabcodeError("FIELD_INVALID", "max_turns must be 0 or more", { sessionId, field: "max_turns" });
+  }
+  if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
+    throw new CrabcodeError(
+      "IDEMPOTENCY_KEY_INVALID",
+      "an idempotency key has 1 to 128 printable ASCII characters",
+      { sessionId },
+    );
+  }
+}
+
+function realRoot(root: string): string {
+  try {
+    return realpathSync(root);
+  } catch (cause) {
+    throw new TriviumError("invalidInput", `workspace root ${root} is not an existing folder`, { cause });
+  }
+}

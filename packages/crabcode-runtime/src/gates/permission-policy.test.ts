@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { parseSessionSettings } from "../settings/session-settings.ts";
+import { permissionKey } from "./permission-key.ts";
+import { PermissionPolicy, type PermissionSubject } from "./permission-policy.ts";
+import { matchesWildcard } from "./wildcard.ts";
+
+type Permissions = Record<string, unknown>;
+type Case = [name: string, given: { settings?: Permissions; plan?: boolean; granted?: string[] }, call: Call, string];
+type Call = { tool: string; input: Record<string, unknown>; outside?: string };
+
+const readOnly = new Set(["Read", "Grep", "Glob", "Code", "WebSearch"]);
+const bash = (command: string): Call => ({ tool: "Bash", input: { command } });
+const file = (tool: string, path: string): Call => ({ tool, input: { file_path: path } });
+const hostname: Call = { ...file("Read", "/etc/hostname"), outside: "/etc" };
+const denyRm = { deny: [{ tool: "Bash", command: "rm *" }] };
+const allowGit = { allow: [{ tool: "Bash", command: "git *" }] };
+
+const cases: Case[] = [
+  ["reading is allowed", {}, file("Read", "a.txt"), "allow"],
+  ["writing asks", {}, file("Write", "a.txt"), "ask"],
+  ["bypass allows", { settings: { run_everything: true } }, bash("rm x"), "allow"],
+  ["bypass silences a tool's own wish", { settings: { run_everything: true } }, { tool: "WebSearch", input: {} }, "allow"],
+  ["a tool's own wish asks although it only reads", {}, { tool: "WebSearch", input: {} }, "ask"],
+  ["plan mode denies, grants or not", { plan: true, granted: ["Write"] }, file("Write", "a"), "deny"],
+  ["plan mode denies allow rules too", { plan: true, settings: allowGit }, bash("git status"), "deny"],
+  ["deny beats allow", { settings: { allow: [{ tool: "Bash" }], ...denyRm } }, bash("rm -rf x"), "deny"],
+  ["deny beats a grant", { settings: denyRm, granted: ["Bash(rm)"] }, bash("rm -rf x"), "deny"],
+  ["deny sees parts of compound commands", { settings: denyRm }, bash("ls && rm -rf x"), "deny"],
+  ["deny sees behind assignments", { settings: denyRm }, bash("A=1 B=2 rm -rf x"), "deny"],
+  ["deny sees into substitutions", { settings: denyRm }, bash("echo $(rm -rf x)"), "deny"],
+  ["an allow rule fits a simple command", { settings: allowGit }, bash("git status"), "allow"],
+  ["an allow rule never covers a compound", { settings: allowGit }, bash("git status; rm -rf x"), "ask"],
+  ["a path rule needs a path", { settings: { allow: [{ tool: "*", path: "src/**" }] } }, bash("ls"), "ask"],
+  ["an ask rule asks for reading", { settings: { ask: [{ tool: "Read", path: "secrets/*" }] } }, file("Read", "secrets/a"), "ask"],
+  ["acceptEdits", { settings: { default_mode: "acceptEdits" } }, file("Write", "a"), "allow"],
+  ["dontAsk", { settings: { default_mode: "dontAsk" } }, file("Write", "a"), "deny"],
+  ["dontAsk outside", { settings: { default_mode: "dontAsk" } }, hostname, "deny"],
+  ["an unknown mode is the default", { settings: { default_mode: "yolo" } }, file("Write", "a"), "ask"],
+  ["a grant covers its key", { granted: ["Bash(git status)"] }, bash("git status --short"), "allow"],
+  ["a grant is narrow", { granted: ["Bash(git status)"] }, bash("git push"), "ask"],
+  ["outside the workspace even reading asks", {}, hostname, "ask"],
+  ["the plain grant does not reach outside", { granted: ["Read"] }, hostname, "ask"],
+  ["an outside grant is for its folder", { granted: ["Read(outside:/etc)"] }, hostname, "allow"],
+  ["a tool rule may be a wildcard", { settings: { deny: [{ tool: "mcp__gh__*" }] } }, { tool: "mcp__gh__x", input: {} }, "deny"],
+  ["code cells are allowed in plan mode", { plan: true }, { tool: "Code", input: {} }, "allow"],
+];
+
+describe("PermissionPolicy", () => {
+  it.each(cases)("%s", (_name, { settings = {}, plan = false, granted = [] }, call, expected) => {
+    const policy = new PermissionPolicy(parseSessionSettings({ permissions: settings }).permissions, "/work");
+    policy.isPlanMode = plan;
+    for (const key of granted) policy.grant(key);
+    const subject: PermissionSubject = {
+      tool: call.tool,
+      input: call.input,
+      isReadOnly: readOnly.has(call.tool),
+      outsideFolder: call.outside,
+      opinion: call.tool === "WebSearch" ? "ask" : undefined,
+    };
+    expect(policy.decide(subject).behavior).toBe(expected);
+  });
+
+  it("fits paths both absolute and relative to the folder of the session", () => {
+    const rules = { deny: [{ tool: "Read", path: "**/.env" }, { tool: "Read", path: "keys/*" }] };
+    const policy = new PermissionPolicy(parseSessionSettings({ permissions: rules }).permissions, "/work");
+    const decide = (targetPath: string): string =>
+      policy.decide({ tool: "Read", isReadOnly: true, input: { file_path: "link" }, targetPath }).behavior;
+    expect([decide("/work/.env"), decide("/work/keys/a"), decide("/work/a")]).toEqual(["deny", "deny", "allow"]);
+  });
+});
+
+it.each([
+  ["git status -s", "Bash(git status)"],
+  ["ls -la", "Bash(ls)"],
+  ["npm test", "Bash(npm test)"],
+  ["/usr/bin/git push", "Bash(/usr/bin/git push)"],
+  ["CI=1 npm test", "Bash(CI=1 npm test)"],
+  ["git status; rm -rf x", /^Bash\(=[0-9a-f]{16}\)$/],
+  ["echo hi | cat", /^Bash\(=[0-9a-f]{16}\)$/],
+  ["node -e process.exit", /^Bash\(=[0-9a-f]{16}\)$/],
+  ["bash deploy.sh", /^Bash\(=[0-9a-f]{16}\)$/],
+  ['"rm" x', /^Bash\(=[0-9a-f]{16}\)$/],
+])("grants for %s no more than %s", (command, key) => {
+  expect(permissionKey("Bash", { command })).toMatch(key);
+  if (typeof key === "string") expect(permissionKey("Bash", { command })).toBe(key);
+});
+
+it("names other keys after the tool, its action or the folder outside", () => {
+  expect(permissionKey("Write", { file_path: "a" })).toBe("Write");
+  expect(permissionKey("Browser", { action: "goto" })).toBe("Browser:goto");
+  expect(permissionKey("Read", { file_path: "/etc/hostname" }, "/etc")).toBe("Read(outside:/etc)");
+});
+
+it.each([
+  ["git *", "git status", true],
+  ["git *", "git", false],
+  ["a?c", "abc", true],
+  ["[ab]*", "b/x", true],
+  ["[!ab]*", "bx", false],
+  ["[z-a]", "[z-a]", true],
+  ["a.c", "abc", false],
+  ["**/.env", "/w/.env", true],
+])("matchesWildcard(%s, %s) is %s", (pattern, text, expected) => {
+  expect(matchesWildcard(pattern, text)).toBe(expected);
+});

@@ -1,0 +1,113 @@
+import type { Clock } from "@trivium/core";
+import { TriviumError } from "@trivium/core";
+import { CrabcodeError } from "../crabcode-error.ts";
+import type { EventStream } from "../events/event-stream.ts";
+
+/** A stream nobody reads is ended this long after its turn. */
+const STALLED_READER_MS = 120_000;
+
+/** What makes an operation. */
+export interface OperationOptions {
+  readonly operationId: string;
+  readonly text: string;
+  readonly maxTurns: number;
+  readonly isInteractive: boolean;
+  readonly idempotencyKey: string | undefined;
+  readonly rejoinGraceMs: number;
+  readonly clock: Clock;
+  /** Called when nobody is interested any more. */
+  readonly onAbandoned: (operation: Operation) => void;
+}
+
+/** One message on its way through the queue and its turn, with the calls that watch it. */
+export class Operation {
+  readonly operationId: string;
+  readonly text: string;
+  readonly maxTurns: number;
+  readonly isInteractive: boolean;
+  readonly idempotencyKey: string | undefined;
+  /** Last event before the first of the turn; undefined while it waits. */
+  afterSeq: number | undefined;
+  readonly #abort = new AbortController();
+  readonly #options: OperationOptions;
+  readonly #streams = new Map<EventStream, Disposable | undefined>();
+  #graceTimer: Disposable | undefined;
+  #isDetached = false;
+  #hasEnded = false;
+  readonly #ended = Promise.withResolvers<void>();
+
+  constructor(options: OperationOptions) {
+    this.#options = options;
+    this.operationId = options.operationId;
+    this.text = options.text;
+    this.maxTurns = options.maxTurns;
+    this.isInteractive = options.isInteractive;
+    this.idempotencyKey = options.idempotencyKey;
+  }
+
+  /** Aborts when the turn is to be interrupted. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Resolves when the turn is over and its streams are ending. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** What is stored when the message is admitted. */
+  get admission(): Pick<
+    Operation,
+    "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey"
+  > {
+    const { operationId, text, maxTurns, isInteractive, idempotencyKey } = this;
+    return { operationId, text, maxTurns, isInteractive, idempotencyKey };
+  }
+
+  interrupt(): void {
+    this.#abort.abort(new DOMException("the turn was interrupted", "AbortError"));
+  }
+
+  attach(stream: EventStream, { isDetached }: { isDetached: boolean }): void {
+    this.#isDetached ||= isDetached;
+    this.#graceTimer?.[Symbol.dispose]();
+    this.#graceTimer = undefined;
+    this.#streams.set(stream, undefined);
+  }
+
+  /** A call is over. The last one to leave decides what becomes of the turn. */
+  detach(stream: EventStream, { signal }: { signal: AbortSignal | undefined }): void {
+    this.#streams.get(stream)?.[Symbol.dispose]();
+    this.#streams.delete(stream);
+    if (this.#hasEnded || this.#isDetached || this.#streams.size > 0) return;
+    const { idempotencyKey, rejoinGraceMs, clock, onAbandoned } = this.#options;
+    if (idempotencyKey === undefined || !isLost(signal)) onAbandoned(this);
+    else this.#graceTimer = clock.setTimer(rejoinGraceMs, () => onAbandoned(this));
+  }
+
+  /** The turn is over: from here on nothing interrupts it. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#graceTimer?.[Symbol.dispose]();
+    this.#graceTimer = undefined;
+  }
+
+  /** Ends the streams once they were read; one that is not read is cut. */
+  finishStreams(failure?: Error): void {
+    this.end();
+    for (const stream of this.#streams.keys()) {
+      const timer = this.#options.clock.setTimer(STALLED_READER_MS, () =>
+        stream.cut(new CrabcodeError("READER_STALLED", "the stream was not read for 120 s after its turn")),
+      );
+      this.#streams.set(stream, timer);
+      stream.finish(failure);
+    }
+    this.#ended.resolve();
+  }
+}
+
+/** True when a call ended because its connection did, not because somebody cancelled it. */
+function isLost(signal: AbortSignal | undefined): boolean {
+  const reason: unknown = signal?.aborted === true ? signal.reason : undefined;
+  return TriviumError.isInstance(reason) && reason.kind === "unavailable";
+}

@@ -1,0 +1,373 @@
+import { createHash } from "node:crypto";
+import type { ModelChangeEvent, ServerHeartbeatEvent, ServerSessionProperties } from "@trivium/proto/crabcode-events";
+import { CrabcodeError } from "../crabcode-error.ts";
+import type {
+  ChoiceAnswer,
+  InterruptResult,
+  MessageStream,
+  ModelListing,
+  PermissionAnswer,
+  SendMessageInput,
+  StreamEvent,
+} from "../crabcode-runtime.ts";
+import { EventStream } from "../events/event-stream.ts";
+import type { PublishedEvent } from "../events/session-event-bus.ts";
+import { SessionFeed } from "../events/session-feed.ts";
+import { PermissionPolicy } from "../gates/permission-policy.ts";
+import { QuestionRegistry, questionKey } from "../gates/question-registry.ts";
+import type { ModelPort } from "../ports/model-port.ts";
+import type { OperationRecord } from "../store/operation-store.ts";
+import { builtInTools, ToolSet } from "../tools/tool-set.ts";
+import { Operation } from "./operation.ts";
+import { recoverOperations } from "./recovery.ts";
+import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
+import { SessionToolbox } from "./session-toolbox.ts";
+import { TurnQueue } from "./turn-queue.ts";
+import { runTurn, type TurnHost } from "./turn-runner.ts";
+
+const REMEMBERED_QUESTIONS = 1024;
+
+/** One loaded conversation: its queue of messages, its questions, mode and model. */
+export class Session implements TurnHost {
+  readonly environment: SessionEnvironment;
+  readonly parts: SessionParts;
+  readonly policy: PermissionPolicy;
+  readonly questions: QuestionRegistry;
+  readonly tools: ToolSet;
+  readonly workspace: SessionToolbox;
+  readonly #queue: TurnQueue<Operation>;
+  /** Messages that wait or run. */
+  readonly #operations = new Map<string, Operation>();
+  #modelProfile: string;
+  #model: ModelPort | undefined;
+  #isClosing = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(environment: SessionEnvironment, parts: SessionParts) {
+    const { sessionId, cwd, settings, bus } = parts;
+    const { store, clock, models, ids } = environment;
+    this.environment = environment;
+    this.parts = parts;
+    this.policy = new PermissionPolicy(settings.permissions, cwd);
+    this.questions = new QuestionRegistry({
+      bus,
+      clock,
+      settledKeys: store.settledQuestions(sessionId, REMEMBERED_QUESTIONS),
+      journal: {
+        settled: (agentId, toolUseId) =>
+          store.addSettledQuestion(sessionId, {
+            key: questionKey(agentId, toolUseId),
+            keep: REMEMBERED_QUESTIONS,
+          }),
+      },
+    });
+    this.tools = new ToolSet(builtInTools(() => ids.hex(4)));
+    this.workspace = new SessionToolbox(environment, parts, (mode) => this.#requestMode(mode));
+    const listed = models.list(settings.models).map(({ name }) => name);
+    const stored = parts.modelProfile;
+    this.#modelProfile =
+      stored !== undefined && listed.includes(stored) ? stored : models.defaultProfile(settings.models);
+    this.#queue = new TurnQueue({
+      maxWaiting: environment.maxQueuedMessages,
+      run: async (operation) => {
+        await runTurn(this, operation);
+        this.#operations.delete(operation.operationId);
+      },
+    });
+  }
+
+  get sessionId(): string {
+    return this.parts.sessionId;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  get mode(): "agent" | "plan" {
+    return this.policy.isPlanMode ? "plan" : "agent";
+  }
+
+  get modelProfile(): string {
+    return this.#modelProfile;
+  }
+
+  /** What `server.connected` says of the session. */
+  get properties(): ServerSessionProperties {
+    const { bus } = this.parts;
+    return {
+      epoch: bus.epoch,
+      seq: bus.seq,
+      model: this.#modelProfile,
+      mode: this.mode,
+      busy: this.#queue.isBusy,
+    };
+  }
+
+  /** Finishes what an earlier process left unfinished. Called once, before anything else. */
+  async recover(): Promise<void> {
+    const waiting = await recoverOperations(this);
+    for (const record of waiting) this.#enqueue(this.#createOperation(record));
+  }
+
+  openModel(): ModelPort {
+    this.#model ??= this.#open(this.#modelProfile);
+    return this.#model;
+  }
+
+  /** Takes a message in, or joins an earlier one through its key. The input was checked already. */
+  sendMessage(input: SendMessageInput): MessageStream {
+    this.#assertOpen();
+    const { idempotencyKey, signal } = input;
+    const { operations } = this.parts;
+    const { clock, ids } = this.environment;
+    const requestHash = hashRequest(input);
+    const known = idempotencyKey === undefined ? undefined : operations.findByKey(idempotencyKey, clock.now());
+    if (known !== undefined) return this.#join(known, { requestHash, input });
+    if (this.#queue.isFull) {
+      throw new CrabcodeError("QUEUE_FULL", "too many messages are waiting in this session", this);
+    }
+    const operation = this.#createOperation({
+      operationId: ids.hex(16),
+      text: input.text.toWellFormed(),
+      maxTurns: input.maxTurns ?? 0,
+      isInteractive: input.isInteractive !== false,
+      idempotencyKey,
+    });
+    operations.admit({ ...operation.admission, requestHash }, clock.now());
+    const stream = this.#openStream(operation.operationId, {
+      operation,
+      signal,
+      afterSeq: this.parts.bus.seq,
+    });
+    operation.attach(stream, { isDetached: input.isDetached === true });
+    if (this.#enqueue(operation) === "waiting") stream.put(this.heartbeat());
+    return this.#messageStream(operation.operationId, { stream, isReplay: false });
+  }
+
+  answerPermission(answer: PermissionAnswer): void {
+    this.#assertAgent(answer.agentId);
+    this.questions.answerPermission(answer);
+  }
+
+  answerChoice(answer: ChoiceAnswer): void {
+    this.#assertAgent(answer.agentId);
+    this.questions.answerChoice(answer);
+  }
+
+  listModels(): ModelListing {
+    const models = this.environment.models.list(this.parts.settings.models);
+    return { sessionId: this.sessionId, models, currentModel: this.#modelProfile };
+  }
+
+  async switchModel(profile: string): Promise<void> {
+    this.#assertOpen();
+    const { sessionId, settings, bus } = this.parts;
+    const { models, store } = this.environment;
+    if (!models.list(settings.models).some(({ name }) => name === profile)) {
+      throw new CrabcodeError("MODEL_NOT_FOUND", "no model profile has that name", this);
+    }
+    this.#model = this.#open(profile);
+    this.#modelProfile = profile;
+    store.setModelProfile(sessionId, profile);
+    const event: ModelChangeEvent = { type: "model_change", session_id: sessionId, model_profile: profile };
+    await bus.publishAndWait(event);
+  }
+
+  async switchMode(mode: string): Promise<void> {
+    this.#assertOpen();
+    if (mode !== "agent" && mode !== "plan") {
+      throw new CrabcodeError("MODE_INVALID", "mode must be agent or plan", this);
+    }
+    if (mode === this.mode) return;
+    this.policy.isPlanMode = mode === "plan";
+    await this.parts.bus.publishAndWait({ type: "mode_change", mode, reason: "client" });
+  }
+
+  /** Interrupts the running turn and waits for its end. */
+  async interruptTurn(): Promise<InterruptResult> {
+    const running = this.#queue.running;
+    if (running === undefined) return { sessionId: this.sessionId, isInterrupted: false, operationId: "" };
+    const { operationId } = running;
+    running.interrupt();
+    await running.ended;
+    return { sessionId: this.sessionId, isInterrupted: true, operationId };
+  }
+
+  heartbeat(): StreamEvent {
+    const { epoch, seq, model } = this.properties;
+    const event: ServerHeartbeatEvent = {
+      type: "server.heartbeat",
+      properties: { session_id: this.sessionId, epoch, seq, model },
+    };
+    return { type: event.type, payloadJson: JSON.stringify(event) };
+  }
+
+  /** Interrupts, settles and releases everything but the event bus, which its readers may still need. */
+  close(): Promise<void> {
+    this.#isClosing = true;
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const operation of this.#queue.clear()) {
+      this.#operations.delete(operation.operationId);
+      // With a key it is started again when the session is loaded.
+      if (operation.idempotencyKey === undefined) this.parts.operations.forget(operation.operationId);
+      operation.finishStreams(new CrabcodeError("SHUTTING_DOWN", "the session is closing", this));
+    }
+    this.#queue.running?.interrupt();
+    await this.#queue.idle();
+    await this.workspace[Symbol.asyncDispose]();
+    await this.parts.conversation.close();
+  }
+
+  #open(profile: string): ModelPort {
+    const { models, store } = this.environment;
+    const { sessionId, settings } = this.parts;
+    return models.open(profile, {
+      settings: settings.models,
+      sessionId,
+      state: {
+        read: (key) => store.readModelState(sessionId, key),
+        write: (key, value) => store.writeModelState(sessionId, { key, value }),
+      },
+    });
+  }
+
+  /** A switch that a tool asked for; what widens rights waits for the client. */
+  #requestMode(mode: "agent" | "plan"): boolean {
+    const { autoApplyModes } = this.parts.settings;
+    const isApplied = autoApplyModes === "all" || (autoApplyModes === "restrictive" && mode === "plan");
+    if (isApplied) this.policy.isPlanMode = mode === "plan";
+    return isApplied;
+  }
+
+  #createOperation(
+    record: Pick<OperationRecord, "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey">,
+  ): Operation {
+    const { clock, rejoinGraceMs } = this.environment;
+    return new Operation({
+      ...record,
+      clock,
+      rejoinGraceMs,
+      onAbandoned: (operation) => this.#abandon(operation),
+    });
+  }
+
+  #enqueue(operation: Operation): "started" | "waiting" {
+    this.#operations.set(operation.operationId, operation);
+    return this.#queue.add(operation);
+  }
+
+  #abandon(operation: Operation): void {
+    if (!this.#queue.remove(operation)) {
+      operation.interrupt();
+      return;
+    }
+    this.#operations.delete(operation.operationId);
+    this.parts.operations.forget(operation.operationId);
+    operation.finishStreams();
+  }
+
+  #join(known: OperationRecord, call: { requestHash: string; input: SendMessageInput }): MessageStream {
+    const { input, requestHash } = call;
+    if (known.requestHash !== requestHash) {
+      throw new CrabcodeError("IDEMPOTENCY_MISMATCH", "the idempotency key belongs to another request", this);
+    }
+    const { bus } = this.parts;
+    const { signal } = input;
+    const operation = this.#operations.get(known.operationId);
+    const afterSeq = operation === undefined ? known.afterSeq : operation.afterSeq;
+    const isKept = operation !== undefined || known.epoch === bus.epoch;
+    const stream = this.#openStream(known.operationId, {
+      operation,
+      signal,
+      afterSeq: isKept ? (afterSeq ?? bus.seq) : bus.seq,
+    });
+    if (operation !== undefined) {
+      operation.attach(stream, { isDetached: input.isDetached === true });
+      if (operation.afterSeq === undefined) stream.put(this.heartbeat());
+    } else {
+      if (!isKept) stream.put(...this.#lostTurn(known));
+      stream.finish();
+    }
+    return this.#messageStream(known.operationId, { stream, isReplay: true });
+  }
+
+  /** What is left of a turn whose events belong to a numbering that is gone. */
+  #lostTurn({ operationId, epoch, completeEvent }: OperationRecord): StreamEvent[] {
+    const { bus, sessionId } = this.parts;
+    const gap = {
+      type: "server.gap",
+      properties: {
+        session_id: sessionId,
+        epoch: bus.epoch,
+        from_seq: 0,
+        to_seq: 0,
+        reason: "epoch",
+        previous_epoch: epoch ?? null,
+      },
+    };
+    const kept: object = JSON.parse(completeEvent ?? '{"type":"turn_complete","reason":"interrupted"}');
+    const complete = {
+      ...kept,
+      session_id: sessionId,
+      epoch,
+      operation_id: operationId,
+      operation_scope: "foreground",
+    };
+    return [
+      { type: gap.type, payloadJson: JSON.stringify(gap) },
+      { type: "turn_complete", payloadJson: JSON.stringify(complete) },
+    ];
+  }
+
+  /** The stream of one call. Its operation is undefined once the turn is over. */
+  #openStream(
+    operationId: string,
+    {
+      operation,
+      signal,
+      afterSeq,
+    }: { operation: Operation | undefined; signal: AbortSignal | undefined; afterSeq: number },
+  ): EventStream {
+    const stream: EventStream = new EventStream({
+      clock: this.environment.clock,
+      signal,
+      heartbeat: () => this.heartbeat(),
+      lastType: "turn_complete",
+      onClose: () => operation?.detach(stream, { signal }),
+    });
+    const accepts = (event: PublishedEvent): boolean =>
+      event.operationId === operationId && !ELSEWHERE.has(event.type);
+    stream.add(new SessionFeed(this.parts.bus, { afterSeq, accepts, onReady: () => stream.wake() }));
+    return stream;
+  }
+
+  #messageStream(
+    operationId: string,
+    { stream, isReplay }: { stream: EventStream; isReplay: boolean },
+  ): MessageStream {
+    return { sessionId: this.sessionId, operationId, isReplay, events: stream };
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosing) throw new CrabcodeError("SHUTTING_DOWN", "the session is closing", this);
+  }
+
+  #assertAgent(agentId: string | undefined): void {
+    this.#assertOpen();
+    if (agentId === undefined || agentId === "") return;
+    throw new CrabcodeError("AGENT_NOT_FOUND", "the session has no agent with that id", this);
+  }
+}
+
+/** Events of a turn that only subscriptions carry. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["permission_response", "choice_response"]);
+
+/** Fingerprint of a request without its session. */
+function hashRequest({ text, maxTurns }: SendMessageInput): string {
+  return createHash("sha256").update(JSON.stringify([text, maxTurns ?? 0])).digest("hex");
+}

@@ -1,0 +1,188 @@
+import { TriviumError } from "@trivium/core";
+import type { TurnCompleteEvent, TurnCompleteReason } from "@trivium/proto/crabcode-events";
+import type { PermissionPolicy } from "../gates/permission-policy.ts";
+import type { QuestionRegistry } from "../gates/question-registry.ts";
+import type { ModelPort } from "../ports/model-port.ts";
+import { systemPrompt } from "../prompt/system-prompt.ts";
+import { userContext } from "../prompt/user-context.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
+import type { LoopDeps, LoopWorkspace } from "../turn/loop-deps.ts";
+import { LoopEvents } from "../turn/loop-events.ts";
+import { runTurnLoop, type TurnOutcome } from "../turn/turn-loop.ts";
+import type { Operation } from "./operation.ts";
+import type { RetentionLimits, SessionEnvironment, SessionParts } from "./session-deps.ts";
+
+/** What of a session a turn works with. */
+export interface TurnHost {
+  readonly environment: SessionEnvironment;
+  readonly parts: SessionParts;
+  readonly policy: PermissionPolicy;
+  readonly questions: QuestionRegistry;
+  readonly tools: ToolSet;
+  readonly workspace: LoopWorkspace;
+  readonly mode: "agent" | "plan";
+  readonly modelProfile: string;
+  /** @throws CrabcodeError when the active profile cannot be used */
+  openModel(): ModelPort;
+}
+
+/**
+ * Runs one message from its first event to its `turn_complete`. Never rejects: a fault of our own becomes an
+ * event like any other failure, as long as events can be written at all.
+ */
+export async function runTurn(host: TurnHost, operation: Operation): Promise<void> {
+  const { parts, environment } = host;
+  const { operationId } = operation;
+  const events = new LoopEvents(parts.bus, {
+    agentId: null,
+    context: { operationId, scope: "foreground" },
+  });
+  operation.afterSeq = parts.bus.seq;
+  try {
+    parts.operations.start(operationId, { epoch: parts.bus.epoch, afterSeq: operation.afterSeq });
+    const outcome = await runOrReport(host, operation, events);
+    await completeTurn(host, {
+      operationId,
+      event: turnComplete(outcome),
+      scope: "foreground",
+      onEnd: () => operation.end(),
+    });
+    operation.finishStreams();
+  } catch (cause) {
+    environment.logger.error({ sessionId: parts.sessionId, operationId, cause }, "a turn could not be completed");
+    operation.finishStreams(new TriviumError("internal", "the turn could not be completed", { cause }));
+  }
+}
+
+async function runOrReport(host: TurnHost, operation: Operation, events: LoopEvents): Promise<FinishedTurn> {
+  const { parts, environment } = host;
+  const failedTurn = { reason: "error" as const, outcome: undefined, contextWindowTokens: 0 };
+  try {
+    environment.store.setFirstMessage(parts.sessionId, operation.text);
+    const message = { role: "user" as const, content: [{ type: "text" as const, text: operation.text }] };
+    const { operationId } = operation;
+    await parts.conversation.append(message, { operationId, eventSeq: parts.bus.seq });
+    let model: ModelPort;
+    try {
+      model = host.openModel();
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : "the model profile cannot be used";
+      events.error({ message: why, recoverable: false, error_type: "config" });
+      return failedTurn;
+    }
+    const { maxTurns, signal } = operation;
+    const outcome = await runTurnLoop(loopDeps(host, { operation, events, model }), { maxTurns, signal });
+    return { reason: outcome.reason, outcome, contextWindowTokens: model.contextWindowTokens };
+  } catch (cause) {
+    environment.logger.error({ sessionId: parts.sessionId, cause }, "a turn failed");
+    events.error({ message: "internal error", recoverable: false, error_type: "internal" });
+    return failedTurn;
+  }
+}
+
+/** A turn that lacks nothing but its last event. */
+interface FinishedTurn {
+  readonly reason: TurnCompleteReason;
+  /** Undefined when it ended before the loop did. */
+  readonly outcome: TurnOutcome | undefined;
+  readonly contextWindowTokens: number;
+}
+
+/** The end of a turn as it is to be published. */
+export interface Completion {
+  readonly operationId: string;
+  readonly event: TurnCompleteEvent;
+  readonly scope: "foreground" | "background";
+  /** Called right before the event is published: nothing interrupts the turn any more. */
+  readonly onEnd: () => void;
+}
+
+/** Makes everything durable, then publishes the end of the turn, then removes events that are too old. */
+export async function completeTurn(
+  { parts, environment, questions }: Pick<TurnHost, "parts" | "environment" | "questions">,
+  { operationId, event, scope, onEnd }: Completion,
+): Promise<void> {
+  const { bus, conversation, operations, sessionId, settings } = parts;
+  await bus.flush();
+  await conversation.sync();
+  operations.ending(operationId, event);
+  environment.store.setProgress(sessionId, {
+    messageCount: conversation.messages.length,
+    addedTokens: (event.usage.input_tokens ?? 0) + (event.usage.output_tokens ?? 0),
+    nowMs: environment.clock.now(),
+  });
+  onEnd();
+  const { seq } = await bus.publishAndWait(event, { operationId, scope });
+  operations.end(operationId, { completeSeq: seq, nowMs: environment.clock.now() });
+  const keepSeqs = [...questions.pendingSeqs, ...operations.completeSeqs(bus.epoch)];
+  await bus.prune({ ...lowest(environment.retention, settings.eventLog), keepSeqs });
+}
+
+/** A session may only lower the limits of the server. */
+function lowest(server: RetentionLimits, session: Partial<RetentionLimits>): RetentionLimits {
+  return {
+    maxEvents: Math.min(server.maxEvents, session.maxEvents ?? Infinity),
+    maxBytes: Math.min(server.maxBytes, session.maxBytes ?? Infinity),
+    maxAgeMs: Math.min(server.maxAgeMs, session.maxAgeMs ?? Infinity),
+  };
+}
+
+function turnComplete({ reason, outcome, contextWindowTokens }: FinishedTurn): TurnCompleteEvent {
+  const usedTokens = outcome?.contextTokens ?? 0;
+  const { cachedInputTokens, reasoningTokens } = outcome?.usage ?? {};
+  return {
+    type: "turn_complete",
+    reason,
+    turn_count: outcome?.turnCount ?? 0,
+    usage: {
+      input_tokens: outcome?.usage.inputTokens ?? 0,
+      output_tokens: outcome?.usage.outputTokens ?? 0,
+      ...(cachedInputTokens !== undefined && { cached_input_tokens: cachedInputTokens }),
+      ...(reasoningTokens !== undefined && { reasoning_tokens: reasoningTokens }),
+    },
+    context_used_tokens: usedTokens,
+    context_window_tokens: contextWindowTokens,
+    context_remaining_tokens: Math.max(0, contextWindowTokens - usedTokens),
+    context_used_percent:
+      contextWindowTokens === 0 ? 0 : Math.round((usedTokens / contextWindowTokens) * 1000) / 10,
+  };
+}
+
+function loopDeps(
+  host: TurnHost,
+  { operation, events, model }: { operation: Operation; events: LoopEvents; model: ModelPort },
+): LoopDeps {
+  const { parts, environment, mode } = host;
+  const { settings, cwd, sessionId, operations } = parts;
+  const { operationId } = operation;
+  return {
+    loop: { sessionId, agentNumber: null, profile: host.modelProfile },
+    model,
+    events,
+    conversation: parts.conversation,
+    operationId,
+    mode,
+    system: systemPrompt({
+      cwd,
+      mode,
+      model: model.model,
+      platform: process.platform,
+      language: settings.language,
+    }),
+    userContext: userContext(cwd, environment.clock.now(), environment.userFolder),
+    tools: host.tools,
+    policy: host.policy,
+    questions: host.questions,
+    workspace: host.workspace,
+    journal: {
+      callStarted: (toolUseId) => operations.callStarted(operationId, toolUseId),
+      progress: (turnCount, usage) => operations.progress(operationId, turnCount, usage),
+    },
+    isInteractive: operation.isInteractive,
+    questionTimeoutMs: settings.permissions.requestTimeoutMs,
+    toolCallTimeoutMs: settings.toolCallTimeoutMs,
+    clock: environment.clock,
+    ids: environment.ids,
+    logger: environment.logger,
+  };
+}

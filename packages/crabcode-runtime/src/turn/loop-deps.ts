@@ -1,0 +1,54 @@
+import type { Clock, IdSource, Logger } from "@trivium/core";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { PermissionPolicy } from "../gates/permission-policy.ts";
+import type { QuestionRegistry } from "../gates/question-registry.ts";
+import type { ModelLoop, ModelPort } from "../ports/model-port.ts";
+import type { ToolboxPort } from "../ports/toolbox-port.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
+import type { LoopEvents } from "./loop-events.ts";
+
+/** Keeps what a restart must know of a turn. Each call is durable when it returns. */
+export interface LoopJournal {
+  callStarted(toolUseId: string): void;
+  progress(turnCount: number, usage: { input_tokens: number; output_tokens: number }): void;
+}
+
+/** The session around a loop, as its tools see it. */
+export interface LoopWorkspace {
+  readonly cwd: string;
+  /** Folders beside `cwd` in which nothing is asked. */
+  readonly additionalDirectories: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Opened once per session, with the first call that needs it. */
+  toolbox(): Promise<ToolboxPort>;
+  /** See `ToolContext.requestMode`. */
+  requestMode(mode: "agent" | "plan"): boolean;
+}
+
+/** Everything one run of a loop works with; the same for the main loop and for agents. */
+export interface LoopDeps {
+  readonly loop: ModelLoop;
+  readonly model: ModelPort;
+  readonly events: LoopEvents;
+  readonly conversation: Conversation;
+  readonly operationId: string;
+  /** Mode at the start of the run; what is offered stays as it is until the next. */
+  readonly mode: "agent" | "plan";
+  readonly system: readonly string[];
+  /** A message before the history, in requests only. */
+  readonly userContext: string | undefined;
+  readonly tools: ToolSet;
+  readonly policy: PermissionPolicy;
+  readonly questions: QuestionRegistry;
+  readonly workspace: LoopWorkspace;
+  readonly journal: LoopJournal;
+  /** False: questions are settled as `auto`. */
+  readonly isInteractive: boolean;
+  /** 0 is for ever. */
+  readonly questionTimeoutMs: number;
+  /** 0 is no limit. */
+  readonly toolCallTimeoutMs: number;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+}

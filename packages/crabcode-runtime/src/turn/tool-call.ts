@@ -1,0 +1,149 @@
+import { abortable, type LogFields, linkSignals, sleep } from "@trivium/core";
+import { wellFormedInput } from "../text/well-formed.ts";
+import { failed, type PreparedCall, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
+import type { LoopDeps } from "./loop-deps.ts";
+import type { ModelCall } from "./response-collector.ts";
+
+/** An interrupted tool that has not ended by then is left behind, so that the turn ends within a second. */
+const STOP_GRACE_MS = 900;
+const MAX_RESULT_BYTES = 1024 * 1024;
+
+/** Result of every call that an interrupt cut. */
+export const interrupted: ToolOutcome = { result: "Interrupted", isError: true };
+
+/** A call of a step on its way to its one result. */
+export interface StepCall {
+  readonly call: ModelCall;
+  /** Undefined when the session has no such tool. */
+  readonly tool: Tool | undefined;
+  /** Set once the arguments were found in order. */
+  prepared: PreparedCall | undefined;
+  outcome: ToolOutcome | undefined;
+}
+
+/** Runs one approved call. Never throws: whatever goes wrong is the call's result. */
+export async function runCall(deps: LoopDeps, step: StepCall, signal: AbortSignal): Promise<ToolOutcome> {
+  const { tool, prepared, call } = step;
+  if (tool === undefined || prepared === undefined) return failed(`Error: unknown tool '${call.name}'`);
+  if (signal.aborted) return interrupted;
+  deps.journal.callStarted(call.toolUseId);
+  using limited = linkSignals([signal], {
+    timeoutMs: deps.toolCallTimeoutMs === 0 ? undefined : deps.toolCallTimeoutMs,
+    clock: deps.clock,
+  });
+  const running = runPrepared(deps, prepared, { call, signal: limited.signal });
+  const outcome = await withGrace(deps, running, limited.signal);
+  if (signal.aborted) return interrupted;
+  if (limited.signal.aborted) return failed(`Error: ${call.name} timed out after ${deps.toolCallTimeoutMs / 1000} s`);
+  return limitOutcome(outcome ?? interrupted);
+}
+
+async function runPrepared(
+  deps: LoopDeps,
+  prepared: PreparedCall,
+  { call, signal }: { call: ModelCall; signal: AbortSignal },
+): Promise<ToolOutcome> {
+  try {
+    const toolbox = await deps.workspace.toolbox();
+    return await prepared.run(toolContext({ deps, call, signal, toolbox }));
+  } catch (cause) {
+    if (!signal.aborted) {
+      const fields: LogFields = { tool: call.name, toolUseId: call.toolUseId, cause };
+      deps.logger.warn(fields, "a tool failed unexpectedly");
+    }
+    return failed(`Error: ${cause instanceof Error ? cause.message : "the tool failed"}`);
+  }
+}
+
+/** The result, or undefined when the call did not end in time after an abort. */
+async function withGrace(
+  { clock }: LoopDeps,
+  running: Promise<ToolOutcome>,
+  signal: AbortSignal,
+): Promise<ToolOutcome | undefined> {
+  try {
+    return await abortable(running, signal);
+  } catch {
+    // Aborted (a call itself never rejects): it has a moment to stop what it started.
+    const stopped = new AbortController();
+    const grace = sleep(clock, STOP_GRACE_MS, stopped.signal).catch(() => undefined);
+    const outcome = await Promise.race([running, grace]);
+    stopped.abort();
+    return outcome ?? undefined;
+  }
+}
+
+function toolContext({
+  deps,
+  call,
+  signal,
+  toolbox,
+}: {
+  deps: LoopDeps;
+  call: ModelCall;
+  signal: AbortSignal;
+  toolbox: ToolContext["toolbox"];
+}): ToolContext {
+  const { events, workspace, questions, clock } = deps;
+  const { toolUseId } = call;
+  return {
+    toolbox,
+    clock,
+    cwd: workspace.cwd,
+    environment: workspace.environment,
+    toolUseId,
+    agentId: events.agentId,
+    signal,
+    // What an abandoned call still says belongs to no turn.
+    emit: (event) => {
+      if (!signal.aborted) events.publish(event);
+    },
+    async askChoice({ question, options, multiple }) {
+      const request = {
+        type: "choice_request" as const,
+        tool_use_id: toolUseId,
+        question,
+        options,
+        multiple,
+        agent_id: events.agentId,
+      };
+      if (!deps.isInteractive) return questions.chooseUnasked(request, events.context);
+      return questions.askChoice(request, {
+        operation: events.context,
+        signal,
+        timeoutMs: deps.questionTimeoutMs,
+      });
+    },
+    questionTimeoutSeconds: deps.questionTimeoutMs / 1000,
+    requestMode: (mode) => workspace.requestMode(mode),
+  };
+}
+
+/** Well-formed, and the result at most 1 MiB of UTF-8: head and tail stay. */
+function limitOutcome(outcome: ToolOutcome): ToolOutcome {
+  const result = cutMiddle(outcome.result.toWellFormed());
+  return {
+    ...outcome,
+    result,
+    ...(outcome.display !== undefined && { display: cutMiddle(outcome.display.toWellFormed()) }),
+    ...(outcome.data !== undefined && { data: wellFormedInput(outcome.data) }),
+  };
+}
+
+function cutMiddle(text: string): string {
+  // A UTF-16 unit is at most three bytes, so most texts need no count.
+  if (text.length * 3 <= MAX_RESULT_BYTES || Buffer.byteLength(text) <= MAX_RESULT_BYTES) return text;
+  const bytes = Buffer.from(text);
+  const half = MAX_RESULT_BYTES / 2 - 64;
+  const head = bytes.subarray(0, characterStart(bytes, half)).toString();
+  const tail = bytes.subarray(characterStart(bytes, bytes.length - half)).toString();
+  const cutCount = [...text].length - [...head].length - [...tail].length;
+  return `${head}\n... [${cutCount} characters cut] ...\n${tail}`;
+}
+
+/** The next position that does not lie within a character. */
+function characterStart(bytes: Uint8Array, position: number): number {
+  let at = position;
+  while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++;
+  return at;
+}

@@ -1,0 +1,29 @@
+import type { Clock, IdSource, Logger } from "@trivium/core";
+import type { BehaviorPreset } from "./finalize/behavior-versions.ts";
+import type { HostFacts } from "./finalize/template-scope.ts";
+import type { CommandRunner } from "./process/command-runner.ts";
+import type { ProgramRunner } from "./process/program-runner.ts";
+import type { ToolRegistry } from "./tool-registry.ts";
+import type { ToolSettings } from "./tool-settings.ts";
+
+/** What all sessions of a runtime share. */
+export interface RuntimePorts {
+  readonly registry: ToolRegistry;
+  /** Default folder of sessions, absolute. */
+  readonly workspace: string;
+  /** Folder for state, logs and artefacts, absolute. */
+  readonly dataDir: string;
+  readonly commandRunner: CommandRunner;
+  readonly programRunner: ProgramRunner;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly settings: ToolSettings;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly homeDirectory: string | undefined;
+  readonly host: HostFacts;
+  readonly presets: readonly BehaviorPreset[];
+  /** Longest time a waiting tool blocks. */
+  readonly maxWaitMs: number;
+  readonly toolVersion: string;
+}

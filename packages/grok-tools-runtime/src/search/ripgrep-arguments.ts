@@ -1,0 +1,50 @@
+import { basename } from "node:path";
+import type { SearchQuery } from "./search-query.ts";
+
+/** How results are reported and in which order files are taken. */
+export interface RipgrepMode {
+  /** `json` for lines, `files` for paths, `counts` for paths with numbers of matching lines. */
+  readonly report: "json" | "files" | "counts";
+  /** Files one after the other, by path. Several times slower than in parallel. */
+  readonly isSorted: boolean;
+  readonly usesPcre2: boolean;
+}
+
+/** Larger files are skipped; a file that is named is searched whatever its size. */
+const MAX_FILE_SIZE = "5M";
+
+const reportArguments = {
+  json: ["--json"],
+  files: ["--files-with-matches", "--null"],
+  counts: ["--count", "--null"],
+} as const;
+
+/**
+ * Arguments of ripgrep for a query. It runs in the root, so that a glob with a slash is tied to it; paths come
+ * relative to it.
+ */
+export function ripgrepArguments(query: SearchQuery, mode: RipgrepMode): string[] {
+  const { linesBefore = 0, linesAfter = 0, glob, fileType } = query;
+  const showsLines = mode.report === "json";
+  return [
+    // A configuration file of the user must not change what is parsed here.
+    "--no-config",
+    "--color=never",
+    "--with-filename",
+    ...reportArguments[mode.report],
+    ...(mode.isSorted ? ["--sort=path"] : []),
+    ...(mode.usesPcre2 ? ["--pcre2"] : []),
+    ...(query.obeysGitIgnore ? [] : ["--no-ignore-vcs"]),
+    ...(query.ignoreCase === true ? ["--ignore-case"] : []),
+    ...(query.multiline === true ? ["--multiline", "--multiline-dotall"] : []),
+    ...(showsLines && linesBefore > 0 ? [`--before-context=${linesBefore}`] : []),
+    ...(showsLines && linesAfter > 0 ? [`--after-context=${linesAfter}`] : []),
+    ...(query.maxMatchesPerFile === undefined ? [] : [`--max-count=${query.maxMatchesPerFile}`]),
+    ...(glob === undefined || glob === "" ? [] : [`--glob=${glob}`]),
+    ...(fileType === undefined || fileType === "" ? [] : [`--type=${fileType}`]),
+    `--max-filesize=${MAX_FILE_SIZE}`,
+    `--regexp=${query.pattern}`,
+    "--",
+    query.root.isFile ? `./${basename(query.root.path)}` : "./",
+  ];
+}

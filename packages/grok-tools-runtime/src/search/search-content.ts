@@ -1,0 +1,55 @@
+import type { Clock } from "@trivium/core";
+import { type ContentLimits, ContentReader } from "./content-reader.ts";
+import { comparePaths, type FileLines } from "./matching-lines.ts";
+import { runRipgrep } from "./run-ripgrep.ts";
+import type { SearchEnd, SearchQuery, SearchScope } from "./search-query.ts";
+
+/** A search for lines. */
+export interface ContentSearch extends ContentLimits {
+  readonly query: SearchQuery;
+  readonly scope: SearchScope;
+  readonly clock: Clock;
+}
+
+/** Matching lines, by path. */
+export interface ContentMatches {
+  readonly end: SearchEnd;
+  readonly files: readonly FileLines[];
+  /** Matching lines that were too long to be read. */
+  readonly skippedCount: number;
+}
+
+/**
+ * Searches files for lines.
+ *
+ * The same files give the same answer: a search that ends within the limits runs in parallel and is sorted; one that
+ * does not is run again file by file, so that its beginning is always the same. See {@link runRipgrep} for errors.
+ */
+export async function searchContent({
+  query,
+  scope,
+  clock,
+  ...limits
+}: ContentSearch): Promise<ContentMatches> {
+  const startMs = clock.monotonic();
+  const parallel = { query, scope, mode: { report: "json", isSorted: query.root.isFile } } as const;
+  const first = await runRipgrep(parallel, () => new ContentReader(limits));
+  if (!first.end.isTruncated || query.root.isFile) return toMatches(first);
+  const timeoutMs = scope.timeoutMs - (clock.monotonic() - startMs);
+  if (timeoutMs <= 0) return toMatches(first);
+  const sorted = { query, scope: { ...scope, timeoutMs }, mode: { report: "json", isSorted: true } } as const;
+  const second = await runRipgrep(sorted, () => new ContentReader(limits));
+  // Out of time: what the parallel run found is more.
+  return toMatches(second.end.isTimedOut ? first : second);
+}
+
+function toMatches({
+  end,
+  reader,
+}: {
+  readonly end: SearchEnd;
+  readonly reader: ContentReader;
+}): ContentMatches {
+  const files = reader.files.toSorted((one, other) => comparePaths(one.path, other.path));
+  return { end, files, skippedCount: reader.skippedCount };
+}

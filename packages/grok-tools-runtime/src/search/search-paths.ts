@@ -1,0 +1,84 @@
+import type { Clock } from "@trivium/core";
+import { comparePaths } from "./matching-lines.ts";
+import { type OutputReader, runRipgrep } from "./run-ripgrep.ts";
+import type { SearchEnd, SearchQuery, SearchScope } from "./search-query.ts";
+
+/** A search for files, not for lines. */
+export interface PathSearch {
+  readonly query: SearchQuery;
+  readonly scope: SearchScope;
+  readonly clock: Clock;
+  /** Also count the matching lines of each file. */
+  readonly counts: boolean;
+  readonly maxPaths: number;
+}
+
+/** A file with matches. */
+export interface FoundPath {
+  /** Relative to the root of the search. */
+  readonly path: string;
+  /** Matching lines; 1 when they were not counted. */
+  readonly count: number;
+}
+
+/** Files with matches, by path; one more than asked for when there are more. */
+export interface PathMatches {
+  readonly end: SearchEnd;
+  readonly paths: readonly FoundPath[];
+}
+
+/** Searches for files with matches. As reproducible as {@link searchContent}. */
+export async function searchPaths({
+  query,
+  scope,
+  clock,
+  counts,
+  maxPaths,
+}: PathSearch): Promise<PathMatches> {
+  const startMs = clock.monotonic();
+  const report = counts ? "counts" : "files";
+  const createReader = (): PathReader => new PathReader(counts, maxPaths);
+  const first = await runRipgrep(
+    { query, scope, mode: { report, isSorted: query.root.isFile } },
+    createReader,
+  );
+  if (!first.end.isTruncated || query.root.isFile) return toMatches(first);
+  const timeoutMs = scope.timeoutMs - (clock.monotonic() - startMs);
+  if (timeoutMs <= 0) return toMatches(first);
+  const sorted = { query, scope: { ...scope, timeoutMs }, mode: { report, isSorted: true } } as const;
+  const second = await runRipgrep(sorted, createReader);
+  return toMatches(second.end.isTimedOut ? first : second);
+}
+
+function toMatches({ end, reader }: { readonly end: SearchEnd; readonly reader: PathReader }): PathMatches {
+  return { end, paths: reader.paths.toSorted((one, other) => comparePaths(one.path, other.path)) };
+}
+
+/** Reads `path NUL`, or `path NUL count LF`. */
+class PathReader implements OutputReader {
+  readonly #counts: boolean;
+  readonly #maxPaths: number;
+  #pending: Buffer = Buffer.alloc(0);
+  readonly paths: FoundPath[] = [];
+
+  constructor(counts: boolean, maxPaths: number) {
+    this.#counts = counts;
+    this.#maxPaths = maxPaths;
+  }
+
+  push(chunk: Uint8Array): boolean {
+    const bytes = Buffer.concat([this.#pending, chunk]);
+    let from = 0;
+    for (;;) {
+      const nul = bytes.indexOf(0, from);
+      const end = nul === -1 || !this.#counts ? nul : bytes.indexOf(10, nul);
+      if (end === -1) break;
+      const path = bytes.toString("utf8", from, nul).replace(/^\.\//, "");
+      this.paths.push({ path, count: this.#counts ? Number(bytes.toString("latin1", nul + 1, end)) : 1 });
+      from = end + 1;
+      if (this.paths.length > this.#maxPaths) return false;
+    }
+    this.#pending = bytes.subarray(from);
+    return true;
+  }
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { count, echo, waitingTool } from "./testing/sample-tools.ts";
+import { testRuntime } from "./testing/test-runtime.ts";
+
+const HOUR_MS = 3_600_000;
+const tools = [echo, count];
+const config = { tools: tools.map(({ id }) => ({ id })) };
+
+describe("SessionStore", () => {
+  it("keeps sessions apart by id", async () => {
+    await using test = await testRuntime(tools);
+    const { sessions } = test.runtime;
+    await sessions.session("a").finalize(config);
+    expect(sessions.session("a").status).toBe("finalized");
+    expect(sessions.session("b").status).toBe("open");
+    expect(sessions.session(undefined).status).toBe("open");
+  });
+
+  it.each(["", "x".repeat(129)])("refuses the id %j", async (key) => {
+    await using test = await testRuntime(tools);
+    expect(() => test.runtime.sessions.session(key)).toThrow(expect.objectContaining({ kind: "invalidInput" }));
+  });
+
+  it("expires an idle session, says so for ten minutes, and opens it anew with its state", async () => {
+    await using test = await testRuntime(tools);
+    const { sessions } = test.runtime;
+    await sessions.session("a").finalize(config);
+    await sessions.session("a").execute("count", {});
+    await test.clock.advance(HOUR_MS - 1);
+    sessions.session("a");
+    await test.clock.advance(HOUR_MS - 1);
+    expect(sessions.session("a").status).toBe("finalized");
+    await test.clock.advance(HOUR_MS);
+    expect(() => sessions.session("a")).toThrow(
+      expect.objectContaining({ kind: "unavailable", message: expect.stringContaining("expired") }),
+    );
+    const again = sessions.session("a", "finalize");
+    await expect.poll(() => again.finalize(config).then(() => "done", () => "not yet")).toBe("done");
+    expect(await again.execute("count", {})).toMatchObject({ result: { promptText: "2" } });
+  });
+
+  it("forgets after ten minutes that an id has expired", async () => {
+    await using test = await testRuntime(tools);
+    test.runtime.sessions.session("a");
+    await test.clock.advance(HOUR_MS + 600_000);
+    expect(test.runtime.sessions.session("a").status).toBe("open");
+  });
+
+  it("expires neither the default session, nor an owned one, nor one with a running call", async () => {
+    const started = Promise.withResolvers<void>();
+    const wait = waitingTool({ started: () => started.resolve(), ended: () => {} });
+    await using test = await testRuntime([wait]);
+    const { sessions } = test.runtime;
+    const owned = await test.runtime.openSession({ id: "owned", tools: [] });
+    const busy = sessions.session("busy");
+    await busy.finalize({ tools: [{ id: wait.id }] });
+    const call = busy.execute("wait", {});
+    await started.promise;
+    const byDefault = sessions.session(undefined);
+    await test.clock.advance(3 * HOUR_MS);
+    expect([owned.status, busy.status, byDefault.status]).toEqual(["finalized", "finalized", "open"]);
+    await busy.close();
+    await call;
+  });
+
+  it("lets an owned id be opened again once its session is closed", async () => {
+    await using test = await testRuntime(tools);
+    const first = await test.runtime.openSession({ id: "a", tools: [] });
+    await expect(test.runtime.openSession({ id: "a", tools: [] })).rejects.toMatchObject({ kind: "alreadyExists" });
+    await first.close();
+    await test.runtime.openSession({ id: "a", tools: [] });
+  });
+
+  it("does not let two sessions share a folder", async () => {
+    await using test = await testRuntime(tools);
+    const { sessions } = test.runtime;
+    await sessions.session("a").finalize(config);
+    const byDefault = sessions.session(undefined).finalize({ ...config, sessionId: "a" });
+    await expect(byDefault).rejects.toMatchObject({ kind: "failedPrecondition" });
+    await sessions.session(undefined).finalize(config);
+  });
+
+  it("answers unavailable once the runtime is disposed, and leaves no timer", async () => {
+    await using test = await testRuntime(tools);
+    const { sessions } = test.runtime;
+    const session = sessions.session("a");
+    await session.finalize(config);
+    await session.execute("count", {});
+    await test.runtime[Symbol.asyncDispose]();
+    expect(() => sessions.session("a")).toThrow(expect.objectContaining({ kind: "unavailable" }));
+    expect(() => session.listTools()).toThrow(expect.objectContaining({ kind: "unavailable" }));
+    expect(test.clock.pendingTimers).toBe(0);
+  });
+});

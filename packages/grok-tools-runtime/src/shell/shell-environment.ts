@@ -1,0 +1,119 @@
+import type { EnvironmentPolicy } from "../tool-settings.ts";
+import type { ShellEnvironmentPolicy } from "./shell-params.ts";
+
+/** What a command's environment is made of. */
+export interface ShellEnvironmentSources {
+  /** Variables of the server. */
+  readonly server: Readonly<Record<string, string | undefined>>;
+  /** The server's rules. */
+  readonly policy: EnvironmentPolicy;
+  /** A toolset's changes to them. */
+  readonly overrides?: ShellEnvironmentPolicy | null | undefined;
+  /** Further variables of the caller; they pass the name rules, but need not be inherited. */
+  readonly extra?: Readonly<Record<string, string>> | undefined;
+  /** Long-running commands: output of Python programs is not held back. */
+  readonly isBackground?: boolean | undefined;
+}
+
+/** Variables that most programs need and that hold no secrets. */
+const CORE = [
+  "PATH",
+  "SHELL",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "LOGNAME",
+  "USER",
+];
+
+const SECRET_PATTERNS = ["*KEY*", "*SECRET*", "*TOKEN*"];
+/** Never passed on, whatever the rules say: the server's own and the usual names of model providers' keys. */
+const FORBIDDEN_PATTERNS = ["TRIVIUM_*", "*_API_KEY", "*_API_TOKEN", "*_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY"];
+
+/** Tells programs that nobody sits at a terminal. */
+const TERMINAL = { TERM: "dumb", NO_COLOR: "1", FORCE_COLOR: "0", GROK_AGENT: "1" };
+
+/** Keeps programs from waiting for a person: pagers, editors, questions. */
+const UNATTENDED = {
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  GH_PAGER: "cat",
+  MANPAGER: "cat",
+  SYSTEMD_PAGER: "cat",
+  AWS_PAGER: "",
+  GIT_EDITOR: "true",
+  GIT_SEQUENCE_EDITOR: "true",
+  EDITOR: "true",
+  VISUAL: "true",
+  GIT_TERMINAL_PROMPT: "0",
+  GPG_TTY: "",
+  SSH_ASKPASS_REQUIRE: "never",
+  DEBIAN_FRONTEND: "noninteractive",
+  PIP_NO_INPUT: "1",
+  npm_config_yes: "true",
+  GROK_AGENT: "1",
+};
+
+/** The complete environment of a command. Later rules win over earlier ones. */
+export function buildShellEnvironment(sources: ShellEnvironmentSources): Record<string, string> {
+  const { server, extra = {}, isBackground = false } = sources;
+  const policy = mergePolicy(sources.policy, sources.overrides ?? {});
+  const environment: Record<string, string> = {};
+  const add = (
+    variables: Readonly<Record<string, string | undefined>>,
+    isAllowed: (name: string) => boolean,
+  ): void => {
+    for (const [name, value] of Object.entries(variables)) {
+      if (value !== undefined && isAllowed(name)) environment[name] = value;
+    }
+  };
+  const passes = nameRule(policy);
+  add(server, (name) => inherits(policy, name) && passes(name));
+  add(policy.set, (name) => !matches(FORBIDDEN_PATTERNS, name));
+  Object.assign(environment, TERMINAL);
+  add(extra, passes);
+  Object.assign(environment, UNATTENDED);
+  environment["GIT_SSH_COMMAND"] ??= "ssh -oBatchMode=yes";
+  if (isBackground) environment["PYTHONUNBUFFERED"] ??= "1";
+  // Without a search path not even the shell is found.
+  environment["PATH"] ??= "/usr/local/bin:/usr/bin:/bin";
+  return environment;
+}
+
+function mergePolicy(policy: EnvironmentPolicy, overrides: ShellEnvironmentPolicy): EnvironmentPolicy {
+  return {
+    inherit: overrides.inherit ?? policy.inherit,
+    ignoreDefaultExcludes: overrides.ignore_default_excludes ?? policy.ignoreDefaultExcludes,
+    exclude: [...policy.exclude, ...(overrides.exclude ?? [])],
+    set: { ...policy.set, ...overrides.set },
+    includeOnly: overrides.include_only ?? policy.includeOnly,
+  };
+}
+
+function inherits({ inherit }: EnvironmentPolicy, name: string): boolean {
+  return inherit === "all" || (inherit === "core" && CORE.includes(name));
+}
+
+function nameRule({
+  ignoreDefaultExcludes,
+  exclude,
+  includeOnly,
+}: EnvironmentPolicy): (name: string) => boolean {
+  const excluded = [...FORBIDDEN_PATTERNS, ...exclude, ...(ignoreDefaultExcludes ? [] : SECRET_PATTERNS)];
+  return (name) => !matches(excluded, name) && (includeOnly.length === 0 || matches(includeOnly, name));
+}
+
+/** Patterns with `*` and `?`, without regard to case. */
+function matches(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => {
+    const source = pattern
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", ".");
+    return new RegExp(`^${source}$`, "i").test(name);
+  });
+}

@@ -1,0 +1,124 @@
+import type { CommandEnd, CommandOutput } from "../process/command-runner.ts";
+import type { ToolResult } from "../tool.ts";
+import { isBareEcho } from "./bare-echo.ts";
+import { humanSize } from "./human-size.ts";
+import { descriptionOf, type ShellRun } from "./shell-run.ts";
+import type { ShellTask } from "./shell-task.ts";
+import { type CutOutput, cutOutput, softWrap, toPlainText } from "./shell-text.ts";
+
+export interface EndedRun extends ShellRun {
+  readonly end: CommandEnd;
+  readonly signal: string | null;
+  readonly kept: CommandOutput;
+}
+
+/** The answer for a command that has ended. */
+export function foregroundResult(run: EndedRun): ToolResult {
+  const { input, context, end, signal, kept, outputFile } = run;
+  const cut = cutOutput(kept, context.limits.maxOutput);
+  const exitCode = end.reason === "exited" ? (end.exitCode ?? -1) : -1;
+  const survivors = end.survivors.map((process) => process.pid);
+  const facts = { exitCode, signal, cut, totalBytes: kept.totalBytes, outputFile };
+  const survivorNote =
+    survivors.length === 0 ? "" : `\n[processes that could not be ended: ${survivors.join(", ")}]\n`;
+  const promptText = defaultText(facts) + survivorNote;
+  return {
+    output: {
+      type: "Bash",
+      output: cut.bytes,
+      output_for_prompt: promptText,
+      exit_code: exitCode,
+      command: input.command,
+      truncated: cut.isTruncated,
+      signal,
+      timed_out: signal === "timeout",
+      description: descriptionOf(input),
+      current_dir: context.workingDirectory,
+      output_file: outputFile,
+      total_bytes: kept.totalBytes,
+      was_bare_echo: isBareEcho(input.command) ? true : undefined,
+      survivors: survivors.length === 0 ? undefined : survivors,
+    },
+    promptText,
+    concisePromptText: conciseText(facts, context.workingDirectory) + survivorNote,
+    truncated: cut.isTruncated,
+  };
+}
+
+/** The answer for a command that runs in the background. */
+export function backgroundResult(run: ShellRun, task: ShellTask, why: "requested" | "time-out"): ToolResult {
+  const { input, context, outputFile } = run;
+  const what = descriptionOf(input) ?? input.command;
+  const summary =
+    why === "requested"
+      ? `Started in the background: ${what}`
+      : `Still running after ${task.durationMs} ms, so it was moved to the background: ${what}`;
+  const outputTool = context.toolName("background_task_action");
+  const hint =
+    outputTool === undefined
+      ? `Its output is written to ${outputFile}.`
+      : `Call ${outputTool} with task_ids ["${task.taskId}"] for its output and status.`;
+  const { pid } = task.running;
+  return {
+    output: {
+      type: "BackgroundTaskStarted",
+      task_id: task.taskId,
+      task_type: "bash",
+      output_file: outputFile,
+      status: "running",
+      command: input.command,
+      summary,
+      retrieval_hint: hint,
+      pid,
+    },
+    promptText: [
+      `<task-id>${task.taskId}</task-id>`,
+      "<task-type>bash</task-type>",
+      `<output-file>${outputFile}</output-file>`,
+      "<status>running</status>",
+      `<summary>${summary}</summary>`,
+      hint,
+    ].join("\n"),
+  };
+}
+
+interface Facts {
+  readonly exitCode: number;
+  readonly signal: string | null;
+  readonly cut: CutOutput;
+  readonly totalBytes: number;
+  readonly outputFile: string;
+}
+
+function defaultText(facts: Facts): string {
+  const { signal, cut } = facts;
+  const other = signal !== null && !isKill(signal) ? ` [signal=${signal}]` : "";
+  return `exit: ${endOf(facts)}${cutNote(facts)}${other}\n${softWrap(toPlainText(cut.text))}`;
+}
+
+function conciseText(facts: Facts, workingDirectory: string): string {
+  const text = toPlainText(facts.cut.text);
+  const closing = text === "" || text.endsWith("\n") ? "" : "\n";
+  return [
+    `Exit code: ${endOf(facts)}${cutNote(facts)}`,
+    "",
+    "Command output:",
+    `\`\`\`\n${text}${closing}\`\`\``,
+    "Command completed.",
+    `The next call starts in a new shell session. Its directory is ${workingDirectory}.`,
+  ].join("\n");
+}
+
+function endOf({ signal, exitCode }: Facts): string {
+  return signal !== null && isKill(signal) ? `killed (${signal})` : String(exitCode);
+}
+
+function cutNote({ cut, totalBytes, outputFile }: Facts): string {
+  if (!cut.isTruncated) return "";
+  const shown = humanSize(cut.bytes.length);
+  return ` [truncated: showing first/last ${shown} of ${humanSize(totalBytes)} - full output at: ${outputFile}]`;
+}
+
+function isKill(signal: string): boolean {
+  return ["timeout", "max_runtime", "cancelled", "killed"].includes(signal) || signal.startsWith("signal ");
+}

@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject, type JsonValue } from "../json.ts";
+import type { Command } from "../process/command-runner.ts";
+import type { ResourceDefinition, SessionScope } from "../session-resource.ts";
+import { ShellTask, type ShellTaskStart } from "./shell-task.ts";
+import { taskReminders } from "./task-reminders.ts";
+
+/** Ended tasks that stay known. */
+const MAX_ENDED_TASKS = 100;
+const SESSION_END_GRACE_MS = 1000;
+const MAX_NAME_CHARACTERS = 128;
+
+/** The background tasks of one session, and what its foreground commands have left running. */
+export class TaskRegistry {
+  /** Ends of tasks are told to the model unless a toolset wishes otherwise. */
+  tellsCompletions = true;
+  readonly #scope: SessionScope;
+  readonly #tasks = new Map<string, ShellTask>();
+  readonly #leftovers = new Set<Command>();
+  readonly #openLogs = new Set<string>();
+  /** Ids of earlier runs of this session whose end was told. */
+  readonly #reported = new Set<string>();
+  #isClosed = false;
+
+  constructor(scope: SessionScope) {
+    this.#scope = scope;
+  }
+
+  /** Takes a running command over; it ends with the session. */
+  add(start: Omit<ShellTaskStart, "clock">): ShellTask {
+    const task = new ShellTask({ ...start, clock: this.#scope.clock });
+    this.#tasks.set(task.taskId, task);
+    void task.finished.then(() => this.#forgetOldest());
+    return task;
+  }
+
+  get(taskId: string): ShellTask | undefined {
+    return this.#tasks.get(taskId);
+  }
+
+  /** In the order they were started. */
+  list(): ShellTask[] {
+    return [...this.#tasks.values()];
+  }
+
+  get isBusy(): boolean {
+    return this.list().some((task) => !task.hasEnded);
+  }
+
+  /** Keeps what an ended command left running until the session ends. */
+  async keepLeftovers(command: Command): Promise<void> {
+    this.#leftovers.add(command);
+    if (this.#isClosed) await command.release();
+    await command.vacated;
+    this.#leftovers.delete(command);
+  }
+
+  /**
+   * Path of a new log, named after the call. Its folder exists. A name that a running command uses gets a number.
+   *
+   * @returns the path, to be given back with {@link TaskRegistry.closeLog}
+   */
+  async openLog(callId: string): Promise<string> {
+    const folder = join(this.#scope.sessionFolder, "terminal");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const name = fileNameOf(callId);
+    let path = join(folder, `${name}.log`);
+    for (let count = 2; this.#openLogs.has(path); count++) path = join(folder, `${name}-${count}.log`);
+    this.#openLogs.add(path);
+    return path;
+  }
+
+  /** The command that wrote the log has ended. */
+  closeLog(path: string): void {
+    this.#openLogs.delete(path);
+  }
+
+  /** True when the end of this task was told in an earlier life of the session or in this one. */
+  wasReported(task: ShellTask): boolean {
+    return task.isReported || this.#reported.has(task.taskId);
+  }
+
+  /** Ids for the saved state. */
+  reportedIds(): string[] {
+    const own = this.list().filter((task) => task.isReported);
+    return [...this.#reported, ...own.map((task) => task.taskId)];
+  }
+
+  /** Takes over the ids of an earlier life. */
+  loadReported(taskIds: readonly string[]): void {
+    for (const taskId of taskIds) this.#reported.add(taskId);
+  }
+
+  /** Ends every task and everything that was left running. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const commands = [...this.list().map((task) => task.running), ...this.#leftovers];
+    await Promise.all(
+      commands.map(async (command) => {
+        await command.kill("session-ended", SESSION_END_GRACE_MS);
+        await command.release();
+      }),
+    );
+  }
+
+  #forgetOldest(): void {
+    const ended = this.list().filter((task) => task.hasEnded);
+    for (const task of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_TASKS))) {
+      this.#tasks.delete(task.taskId);
+      // Its left-overs stay until the session ends, as those of a foreground command.
+      void this.keepLeftovers(task.running);
+    }
+  }
+}
+
+/** The background tasks of a session. */
+export const taskRegistry: ResourceDefinition<TaskRegistry> = {
+  name: "background tasks",
+  create: (scope) => new TaskRegistry(scope),
+  dispose: (registry) => registry.close(),
+  isBusy: (registry) => registry.isBusy,
+  reminders: taskReminders,
+  state: {
+    key: "grok_build.ReportedTaskCompletions",
+    load(registry, value) {
+      const taskIds = toTaskIds(value);
+      if (taskIds === undefined) return false;
+      registry.loadReported(taskIds);
+      return true;
+    },
+    save: (registry) => ({ reported: registry.reportedIds() }),
+  },
+};
+
+function toTaskIds(value: JsonValue): string[] | undefined {
+  const reported = isJsonObject(value) ? value["reported"] : undefined;
+  if (!Array.isArray(reported)) return undefined;
+  return reported.every((taskId) => typeof taskId === "string") ? reported : undefined;
+}
+
+/** A caller's id as a file name: it must not lead to another folder, and two ids must not share a name. */
+function fileNameOf(callId: string): string {
+  if (/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(callId)) return callId;
+  const plain = callId.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_NAME_CHARACTERS - 17);
+  return `${plain}-${createHash("sha256").update(callId).digest("hex").slice(0, 16)}`;
+}

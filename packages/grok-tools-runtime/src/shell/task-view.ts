@@ -1,0 +1,135 @@
+import type { ToolContext } from "../tool.ts";
+import type { ShellTask } from "./shell-task.ts";
+import { softWrap, toPlainText } from "./shell-text.ts";
+import type { TaskRegistry } from "./task-registry.ts";
+
+/** One row of a task-output answer. Keys as in the contract's output union. */
+export interface TaskView {
+  readonly task_id: string;
+  readonly command: string;
+  readonly status: ShellTask["status"] | "not_found";
+  readonly exit_code: number | null;
+  readonly started: string;
+  readonly ended: string | null;
+  readonly duration_secs: number;
+  readonly output: string;
+  readonly output_file: string;
+  readonly truncated: boolean;
+  readonly truncation_hint: string | null;
+  readonly raw_output_bytes: number;
+}
+
+/** How long a call has waited before it looks. */
+export interface TaskWait {
+  readonly waitedMs: number;
+  readonly maxWaitMs: number;
+}
+
+/** Output that is read as a whole before it is cut. */
+const MAX_READ_BYTES = 1024 * 1024;
+const PREVIEW_BYTES = 2000;
+
+type ViewContext = Pick<ToolContext, "limits" | "toolName" | "remindersEnabled" | "parameterName">;
+
+/** What is known of several tasks now, one row for each id. An end that is shown counts as told. */
+export async function viewTasks(
+  { taskIds, registry }: { taskIds: readonly string[]; registry: TaskRegistry },
+  context: ViewContext,
+  wait: TaskWait,
+): Promise<TaskView[]> {
+  const views: TaskView[] = [];
+  for (const taskId of taskIds) {
+    const task = registry.get(taskId);
+    views.push(task === undefined ? missingTaskView(taskId) : await viewTask(task, context, wait));
+  }
+  return views;
+}
+
+async function viewTask(task: ShellTask, context: ViewContext, wait: TaskWait): Promise<TaskView> {
+  const { status, endedAtMs, exitCode } = task;
+  const totalBytes = task.running.outputBytes;
+  const { text, isTruncated } = await readOutput(task, totalBytes, context.limits.maxOutput);
+  if (status !== "running") task.isReported = true;
+  const footer = `[Output truncated - ${totalBytes} bytes total. ${readHint(task, context)}]`;
+  return {
+    task_id: task.taskId,
+    command: task.command,
+    status,
+    exit_code: exitCode,
+    started: new Date(task.startedAtMs).toISOString(),
+    ended: endedAtMs === undefined ? null : new Date(endedAtMs).toISOString(),
+    duration_secs: task.durationMs / 1000,
+    output: [
+      isTruncated ? `${text}\n\n${footer}` : text,
+      ...(status === "running" ? [runningHint(context, wait)] : []),
+    ].join("\n\n"),
+    output_file: task.outputFile,
+    truncated: isTruncated,
+    truncation_hint: isTruncated ? readHint(task, context) : null,
+    raw_output_bytes: totalBytes,
+  };
+}
+
+/** The row for an id that names no task. */
+function missingTaskView(taskId: string): TaskView {
+  return {
+    task_id: taskId,
+    command: "",
+    status: "not_found",
+    exit_code: null,
+    started: "",
+    ended: null,
+    duration_secs: 0,
+    output: "",
+    output_file: "",
+    truncated: false,
+    truncation_hint: null,
+    raw_output_bytes: 0,
+  };
+}
+
+async function readOutput(
+  task: ShellTask,
+  totalBytes: number,
+  maxOutput: number,
+): Promise<{ text: string; isTruncated: boolean }> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  if (totalBytes <= MAX_READ_BYTES) {
+    const bytes = await task.running.readLog(0, totalBytes);
+    // Shorter when the log could not be written.
+    if (bytes.length === totalBytes) {
+      const text = softWrap(toPlainText(decoder.decode(bytes)));
+      if (Buffer.byteLength(text) <= maxOutput) return { text, isTruncated: false };
+      return { text: preview(Buffer.from(text), Buffer.from(text)), isTruncated: true };
+    }
+  }
+  const { head, tail } = await task.running.output();
+  const clean = (bytes: Uint8Array): Buffer => Buffer.from(softWrap(toPlainText(decoder.decode(bytes))));
+  return { text: preview(clean(head), clean(tail.length === 0 ? head : tail)), isTruncated: true };
+}
+
+/** The beginning of the one and the end of the other, cut between characters. */
+function preview(head: Buffer, tail: Buffer): string {
+  const first = new TextDecoder().decode(head.subarray(0, PREVIEW_BYTES), { stream: true });
+  let start = Math.max(0, tail.length - PREVIEW_BYTES);
+  while (start < tail.length && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return `${first.trimEnd()}\n\n... (output truncated) ...\n\n${tail.subarray(start).toString().trimStart()}`;
+}
+
+function readHint(task: ShellTask, { toolName }: Pick<ToolContext, "toolName">): string {
+  const reader = toolName("read");
+  const how = reader === undefined ? "The whole output is in" : `Read the whole output with ${reader} from`;
+  return `${how} ${task.outputFile}`;
+}
+
+function runningHint(
+  { remindersEnabled, parameterName }: Pick<ToolContext, "remindersEnabled" | "parameterName">,
+  { waitedMs, maxWaitMs }: TaskWait,
+): string {
+  const name = parameterName("timeout_ms");
+  const waited =
+    waitedMs > 0
+      ? `The task is still running after a wait of ${waitedMs} ms${waitedMs >= maxWaitMs ? ", the longest possible" : ""}.`
+      : `The task is still running; ${name} waits for its end, up to ${maxWaitMs} ms.`;
+  return `[${waited}${remindersEnabled ? " You will be notified when it ends." : ""}]`;
+}

@@ -1,0 +1,41 @@
+import { abortReason, sleep } from "@trivium/core";
+import type { ToolContext } from "../tool.ts";
+import type { ShellTask } from "./shell-task.ts";
+
+const DEFAULT_MAX_WAIT_MS = 600_000;
+
+/** The longest a call waits for tasks. */
+export function maxWaitMs({ environment }: Pick<ToolContext, "environment">): number {
+  const configured = Number(environment["GROK_MAX_WAIT_BLOCK_MS"] ?? "");
+  return Number.isFinite(configured) && configured > 0 ? configured : DEFAULT_MAX_WAIT_MS;
+}
+
+/**
+ * Waits until all of the tasks, or any one of them, have ended, at most `timeoutMs`. Tasks that ended before count.
+ *
+ * @throws the reason of the call's signal when it aborts first.
+ */
+export async function waitForTasks(
+  tasks: readonly ShellTask[],
+  { mode, timeoutMs }: { mode: "wait_all" | "wait_any"; timeoutMs: number },
+  { clock, signal }: Pick<ToolContext, "clock" | "signal">,
+): Promise<void> {
+  if (tasks.length === 0 || timeoutMs <= 0) return;
+  const ends = tasks.map((task) => task.finished);
+  const waiting = new AbortController();
+  const onAbort = (): void => waiting.abort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) waiting.abort();
+  try {
+    await Promise.race([
+      mode === "wait_all" ? Promise.all(ends) : Promise.race(ends),
+      sleep(clock, timeoutMs, waiting.signal).catch(() => {
+        // Not needed any more, or the call was cancelled: told apart below.
+      }),
+    ]);
+    if (signal.aborted) throw abortReason(signal);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    waiting.abort();
+  }
+}

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import type { ToolOutputDefinition } from "../../../tool.ts";
+
+const detail = z.object({
+  old_string: z.string(),
+  old_line: z.int(),
+  new_string: z.string(),
+  new_line: z.int(),
+  context_before: z.string(),
+  context_after: z.string(),
+  line_prefix: z.string(),
+});
+
+const receipt = z.object({
+  before_sha256: z.string().nullable(),
+  after_sha256: z.string(),
+  spans: z.array(z.tuple([z.int(), z.int(), z.int()])),
+  line_ending: z.enum(["lf", "crlf", "mixed", "none"]),
+  encoding: z.string(),
+});
+
+const editsApplied = z.object({
+  old_string: z.string(),
+  new_string: z.string(),
+  tool_output_for_prompt: z.string(),
+  tool_output_for_prompt_concise: z.string().optional(),
+  absolute_path: z.string(),
+  edits: z.object({ details: z.array(detail), details_omitted: z.int().optional() }),
+  unicode_normalized: z.literal(true).optional(),
+  receipt,
+});
+
+const type = z.literal("SearchReplace");
+const failures = [
+  "FileAlreadyExists",
+  "MultipleMatchesFound",
+  "InvalidInput",
+  "FileNotFound",
+  "FilenameTooLong",
+];
+
+/** The union value `SearchReplace`. */
+export const searchReplaceOutput: ToolOutputDefinition = {
+  schema: z.union([
+    z.object({ type, EditsApplied: editsApplied }),
+    z.object({ type, NoMatchesFound: z.object({ message: z.string(), file_path: z.string() }) }),
+    ...failures.map((variant) => z.object({ type, [variant]: z.string() })),
+  ]),
+  fields: [
+    {
+      name: "old_string",
+      description: "The text to replace, as sent.",
+      type: "string",
+      potentiallyLarge: true,
+    },
+    { name: "new_string", description: "The new text, as sent.", type: "string", potentiallyLarge: true },
+    { name: "tool_output_for_prompt", description: "What was done.", type: "string" },
+    {
+      name: "tool_output_for_prompt_concise",
+      description: "The same, shorter.",
+      type: "string",
+      defaultOnly: true,
+    },
+    { name: "absolute_path", description: "Real path of the file.", type: "string" },
+    {
+      name: "edits",
+      description: "Each replacement with its lines.",
+      type: "object",
+      potentiallyLarge: true,
+    },
+    {
+      name: "unicode_normalized",
+      description: "True when typographic characters were flattened.",
+      type: "boolean",
+    },
+    { name: "receipt", description: "Hashes before and after, and the changed byte ranges.", type: "object" },
+  ],
+};

@@ -1,0 +1,55 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { TriviumError } from "@trivium/core";
+import { chunkText, type Chunk } from "@trivium/grok-tools-runtime";
+import {
+  type ExecuteToolRequest,
+  StreamDataChunkSchema,
+  StreamDataKind,
+  StreamFinalResultSchema,
+  type ToolStreamChunk,
+  ToolStreamChunkSchema,
+} from "@trivium/proto/grok-tools";
+import { callTool } from "./call-tool.ts";
+import type { GrokToolsServiceDeps } from "./request-metadata.ts";
+import { toWireError, toWireMetadata } from "./to-wire.ts";
+
+const DEFAULT_STREAM_CHUNK_BYTES = 1_048_576;
+const MAX_STREAM_CHUNK_BYTES = 4_194_304;
+
+/**
+ * ExecuteToolStream: the answer of ExecuteTool in slices. First the text, then the JSON, then the final result; each
+ * of the first two with offsets of its own.
+ */
+export async function* executeToolStream(
+  deps: GrokToolsServiceDeps,
+  request: ExecuteToolRequest,
+  context: Pick<HandlerContext, "signal" | "requestHeader">,
+): AsyncGenerator<ToolStreamChunk> {
+  const chunkBytes = chunkSizeOf(request);
+  const { callId, result, metadata } = await callTool(deps, request, context);
+  const message = (chunk: ToolStreamChunk["chunk"]): ToolStreamChunk =>
+    create(ToolStreamChunkSchema, { callId, chunk });
+  const slice = (kind: StreamDataKind, { data, offset }: Chunk): ToolStreamChunk =>
+    message({ case: "data", value: create(StreamDataChunkSchema, { kind, data, offset: BigInt(offset) }) });
+  const final = create(StreamFinalResultSchema, { metadata: toWireMetadata(metadata) });
+  if (result.ok) {
+    for (const chunk of chunkText(result.promptText, chunkBytes)) {
+      yield slice(StreamDataKind.PROMPT_TEXT, chunk);
+      final.promptTextSize = BigInt(chunk.offset + chunk.data.length);
+    }
+    for (const chunk of chunkText(JSON.stringify(result.output), chunkBytes)) {
+      yield slice(StreamDataKind.OUTPUT_JSON, chunk);
+      final.outputJsonSize = BigInt(chunk.offset + chunk.data.length);
+    }
+  } else {
+    final.error = toWireError(result.error);
+  }
+  yield message({ case: "finalResult", value: final });
+}
+
+function chunkSizeOf({ options }: ExecuteToolRequest): number {
+  const bytes = options?.streamChunkSize ?? DEFAULT_STREAM_CHUNK_BYTES;
+  if (bytes >= 1 && bytes <= MAX_STREAM_CHUNK_BYTES) return bytes;
+  throw new TriviumError("invalidInput", `stream_chunk_size ${bytes} is not from 1 to ${MAX_STREAM_CHUNK_BYTES}`);
+}

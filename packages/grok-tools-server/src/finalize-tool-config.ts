@@ -1,0 +1,85 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { FinalizeConfigError, type FinalizeReport, type ToolConfig, type Violation } from "@trivium/grok-tools-runtime";
+import {
+  FinalizeConfigValidationDetailsSchema,
+  type FinalizeConfigViolationSchema,
+  type FinalizeToolServerConfigRequest,
+  type FinalizeToolServerConfigResponse,
+  FinalizeToolServerConfigResponseSchema,
+} from "@trivium/proto/grok-tools";
+import { type GrokToolsServiceDeps, type RequestHeaders, sessionOf } from "./request-metadata.ts";
+import { toWireToolInfo } from "./to-wire.ts";
+
+/**
+ * FinalizeToolConfigRequest: locks the tools of a session. The method is named like a message, the contract has it so.
+ *
+ * A refusal is the status INVALID_ARGUMENT with all violations as a detail.
+ */
+export async function finalizeToolConfig(
+  deps: GrokToolsServiceDeps,
+  request: FinalizeToolServerConfigRequest,
+  context: RequestHeaders,
+): Promise<FinalizeToolServerConfigResponse> {
+  const session = sessionOf(deps, context, "finalize");
+  const cwd = context.requestHeader.get("x-trivium-cwd") ?? undefined;
+  try {
+    const report = await session.finalize(toToolConfig(request), { cwd });
+    return toResponse(deps, request, report);
+  } catch (thrown) {
+    if (FinalizeConfigError.isInstance(thrown)) throw toStatus(thrown);
+    throw thrown;
+  }
+}
+
+function toToolConfig(request: FinalizeToolServerConfigRequest): ToolConfig {
+  const { truncation } = request;
+  return {
+    tools: request.tools,
+    truncation,
+    systemRemindersEnabled: request.systemRemindersEnabled,
+    initialToolStateJson: request.initialToolStateJson,
+    behaviorPreset: request.behaviorPreset,
+    clientCallbackAddr: request.clientCallbackAddr,
+    sessionId: request.sessionId,
+  };
+}
+
+function toResponse(
+  { runtime }: GrokToolsServiceDeps,
+  { clientCallbackAddr }: FinalizeToolServerConfigRequest,
+  { tools, warnings, versionWarnings }: FinalizeReport,
+): FinalizeToolServerConfigResponse {
+  const summary = `${tools.length} ${tools.length === 1 ? "tool" : "tools"} configured`;
+  return create(FinalizeToolServerConfigResponseSchema, {
+    success: true,
+    message: [summary, ...warnings.map((token) => `warning: ${token}`)].join("\n"),
+    tools: tools.map((card) => toWireToolInfo(card, { withSchemas: true, version: runtime.toolVersion })),
+    versionWarnings: versionWarnings.map(({ toolId, ...warning }) => ({ fqToolId: toolId, ...warning })),
+    ...(clientCallbackAddr && { callbackStatus: noCallback }),
+  });
+}
+
+/** The tools finalize without their callback host; its surfaces are reported as not active. */
+const noCallback = {
+  connected: false,
+  activeSurfaces: [],
+  message: "this server does not dial callback services",
+};
+
+function toStatus(error: FinalizeConfigError): ConnectError {
+  const value = { violations: error.violations.map(toWireViolation) };
+  const detail = { desc: FinalizeConfigValidationDetailsSchema, value };
+  return new ConnectError(error.message, Code.InvalidArgument, undefined, [detail], error);
+}
+
+function toWireViolation(violation: Violation): MessageInitShape<typeof FinalizeConfigViolationSchema> {
+  const { entryIndex, fieldPath, expected, badValueJson, ...always } = violation;
+  return {
+    ...always,
+    ...(entryIndex !== undefined && { entryIndex }),
+    ...(fieldPath !== undefined && { fieldPath }),
+    ...(expected !== undefined && { expected }),
+    ...(badValueJson !== undefined && { badValueJson }),
+  };
+}

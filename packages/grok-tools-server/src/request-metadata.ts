@@ -1,0 +1,47 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { TriviumError } from "@trivium/core";
+import type { CallOptions, GrokToolsRuntime, ToolSession } from "@trivium/grok-tools-runtime";
+
+/** What the service works with. */
+export interface GrokToolsServiceDeps {
+  readonly runtime: GrokToolsRuntime;
+}
+
+/** The part of a handler's context that all handlers read. */
+export type RequestHeaders = Pick<HandlerContext, "requestHeader">;
+
+/** The session a request means: the one named by `x-trivium-session`, else the default session. */
+export function sessionOf(
+  { runtime }: GrokToolsServiceDeps,
+  { requestHeader }: RequestHeaders,
+  purpose: "finalize" | "use" = "use",
+): ToolSession {
+  return runtime.sessions.session(requestHeader.get("x-trivium-session") ?? undefined, purpose);
+}
+
+/**
+ * The options of a call that travel as metadata.
+ *
+ * @throws {@link TriviumError} `invalidInput` for an unknown value.
+ */
+export function callOptionsOf({
+  requestHeader,
+}: RequestHeaders): Pick<CallOptions, "logicalErrors" | "byteBuffers" | "idempotencyKey"> {
+  return {
+    logicalErrors: switchOf(requestHeader, "x-trivium-logical-errors", ["error", "output"]),
+    byteBuffers: switchOf(requestHeader, "x-trivium-output", ["bytes", "text"]),
+    idempotencyKey: requestHeader.get("idempotency-key") ?? undefined,
+  };
+}
+
+function switchOf<Value extends string>(
+  headers: Headers,
+  name: string,
+  values: readonly Value[],
+): Value | undefined {
+  const text = headers.get(name);
+  if (text === null) return undefined;
+  const value = values.find((candidate) => candidate === text);
+  if (value !== undefined) return value;
+  throw new TriviumError("invalidInput", `${name} is ${JSON.stringify(text)}; it can be: ${values.join(", ")}`);
+}
