@@ -42,6 +42,18 @@ describe.each(stores)("%s", (_name, createStore) => {
     expect((await store.open("s2")).bounds.lastSeq).toBe(0);
   });
 
+  it("goes on when a closed log is opened again", async () => {
+    const store = createStore(new ManualClock());
+    const first = await store.open("s1");
+    await first.append(String);
+    const { epoch } = first.bounds;
+    await first.close();
+    const again = await store.open("s1");
+    expect((await again.append(String)).seq).toBe(2);
+    expect(again.bounds.epoch).toBe(epoch);
+    expect(await again.readFrom(0, 10)).toHaveLength(2);
+  });
+
   it("reads pages after a position", async () => {
     const log = await openLog();
     await Promise.all(Array.from({ length: 5 }, () => log.append(String)));

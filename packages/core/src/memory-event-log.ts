@@ -26,6 +26,7 @@ export class MemoryEventLogStore implements EventLogStore {
       log = new MemoryEventLog(this.#deps);
       this.#logs.set(name, log);
     }
+    log.reopen();
     return Promise.resolve(log);
   }
 
@@ -41,7 +42,7 @@ export class MemoryEventLogStore implements EventLogStore {
 
 class MemoryEventLog implements EventLog {
   readonly #entries: LogEntry[] = [];
-  readonly #growth = new TailSignal();
+  #growth = new TailSignal();
   readonly #epoch: string;
   readonly #clock: Clock;
   #lastSeq = 0;
@@ -49,6 +50,11 @@ class MemoryEventLog implements EventLog {
   constructor({ clock = systemClock, ids = randomIds }: EventLogDeps) {
     this.#clock = clock;
     this.#epoch = ids.hex(8);
+  }
+
+  /** A log that was closed goes on where it stopped. */
+  reopen(): void {
+    if (this.#growth.isClosed) this.#growth = new TailSignal();
   }
 
   get bounds(): LogBounds {

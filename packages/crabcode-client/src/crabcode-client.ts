@@ -41,8 +41,13 @@ export interface SendOptions extends SessionOptions, QuestionHandlers {
   readonly isInteractive?: boolean | undefined;
   /** True: the turn goes on when its stream is left or lost. */
   readonly isDetached?: boolean | undefined;
-  /** 1 to 128 printable ASCII characters. A second call with it joins the first. Default: a key of its own. */
-  readonly idempotencyKey?: string | undefined;
+  /**
+   * 1 to 128 printable ASCII characters. A second call with it joins the first. Default: a key of its own.
+   *
+   * With a key the server keeps a turn whose connection was lost for 30 s. Over HTTP/1.1, and so in most browsers, it
+   * cannot tell that from a cancel: null sends no key, which makes a cancel work at once there and gives up the resend.
+   */
+  readonly idempotencyKey?: string | null | undefined;
 }
 
 /** Options of {@link CrabcodeClient.subscribe}. */
@@ -105,12 +110,14 @@ export class CrabcodeClient {
   send(text: string, options: SendOptions = {}): Turn {
     const { sessionId = "", maxTurns = 0, signal, onPermission, onChoice } = options;
     const headers = sessionHeaders(options);
-    headers.set("idempotency-key", options.idempotencyKey ?? this.#ids.hex(16));
+    const { idempotencyKey: key = this.#ids.hex(16) } = options;
+    if (key !== null) headers.set("idempotency-key", key);
     if (options.isInteractive === false) headers.set("crabcode-interactive", "0");
     if (options.isDetached === true) headers.set("crabcode-detach", "1");
     const call = {
       request: { text, maxTurns, sessionId },
       headers,
+      isRepeatable: key !== null,
       signal,
       handlers: { onPermission, onChoice },
     };

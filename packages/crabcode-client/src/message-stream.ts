@@ -10,8 +10,9 @@ import { type AnswerSender, type QuestionHandlers, QuestionResponder } from "./q
 /** One SendMessage call. */
 export interface MessageCall {
   readonly request: Pick<SendMessageRequest, "text" | "maxTurns" | "sessionId">;
-  /** Metadata, an `idempotency-key` included: it makes the resend safe. */
   readonly headers: Headers;
+  /** The metadata has an `idempotency-key`, which makes a resend safe. */
+  readonly isRepeatable: boolean;
   readonly signal: AbortSignal | undefined;
   readonly handlers: QuestionHandlers;
 }
@@ -47,7 +48,7 @@ export async function* messageStream(
         if (controller.signal.aborted) throw abortReason(controller.signal);
         // After turn_complete nothing is missing.
         if (isComplete) return;
-        if (attempt > 1 || !isConnectionLoss(error)) throw fromConnectError(error);
+        if (attempt > 1 || !call.isRepeatable || !isConnectionLoss(error)) throw fromConnectError(error);
       }
     }
   } finally {

@@ -124,15 +124,28 @@ describe("CrabcodeClient.send", () => {
     expect(service.calls).toHaveLength(1);
   });
 
-  it("joins the turn again after a lost connection, with the same key and no event twice", async () => {
-    const all = [event(1, requesting), text(2, "a"), text(3, "b"), turnComplete(4)];
-    const service = fakeService([[...all.slice(0, 2), connectionLoss()], all]);
-    const turn = clientOf(service).send("hi");
-    expect((await eventsOf(turn)).map((received) => "seq" in received && received.seq)).toEqual([1, 2, 3, 4]);
-    const keys = service.calls.map(({ headers }) => headers.get("idempotency-key"));
-    expect(keys).toEqual([keys[0], keys[0]]);
-    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
-    expect(await turn.result()).toMatchObject({ text: "ab" });
+  it.each([Code.Unavailable, Code.Aborted, Code.Canceled, Code.Internal, Code.Unknown])(
+    "joins the turn again after a connection lost as code %i, with the same key and no event twice",
+    async (code) => {
+      const all = [event(1, requesting), text(2, "a"), text(3, "b"), turnComplete(4)];
+      const service = fakeService([[...all.slice(0, 2), connectionLoss(code)], all]);
+      const turn = clientOf(service).send("hi");
+      expect((await eventsOf(turn)).map((received) => "seq" in received && received.seq)).toEqual([
+        1, 2, 3, 4,
+      ]);
+      const keys = service.calls.map(({ headers }) => headers.get("idempotency-key"));
+      expect(keys).toEqual([keys[0], keys[0]]);
+      expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+      expect(await turn.result()).toMatchObject({ text: "ab" });
+    },
+  );
+
+  it("sends nothing twice without a key", async () => {
+    const service = fakeService([[text(1, "a"), connectionLoss()], [turnComplete(2)]]);
+    const turn = clientOf(service).send("hi", { idempotencyKey: null });
+    expect(await failure(turn.result())).toMatchObject({ kind: "unavailable" });
+    expect(service.calls).toHaveLength(1);
+    expect(service.calls[0]?.headers.has("idempotency-key")).toBe(false);
   });
 
   it("gives up when the connection is lost twice", async () => {

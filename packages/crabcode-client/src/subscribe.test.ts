@@ -142,6 +142,15 @@ describe("CrabcodeClient.subscribe", () => {
     await expect.poll(() => service.calls[0]?.signal.aborted).toBe(true);
   });
 
+  it("cancels the call when the loop is left", async () => {
+    const service = fakeService([[connected(0), text(1, "a"), "wait"]]);
+    const clock = new ManualClock();
+    const client = new CrabcodeClient(service.transport, { clock });
+    for await (const { type } of client.subscribe({ sessionId: "s1" })) if (type === "stream_text") break;
+    await expect.poll(() => service.calls[0]?.signal.aborted).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it("asks a question once, although it is sent again after a reconnect", async () => {
     const service = fakeService([
       [connected(0), permissionRequest(1), connectionLoss()],

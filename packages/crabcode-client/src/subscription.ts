@@ -93,6 +93,8 @@ async function* connection(
     throw silence.signal.aborted ? new SilentConnection() : error;
   } finally {
     timer[Symbol.dispose]();
+    // Ends the call when the caller leaves early; afterwards nobody looks at the signal.
+    silence.abort();
   }
 }
 

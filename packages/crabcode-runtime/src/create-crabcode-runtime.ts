@@ -103,14 +103,12 @@ class Runtime implements CrabcodeRuntime {
         field: "crabcode-feedback",
       });
     }
-    session.answerPermission(answer);
-    return { sessionId: session.sessionId };
+    return attributed(session, () => session.answerPermission(answer));
   }
 
   async respondChoice(answer: ChoiceAnswer): Promise<SessionReference> {
     const session = await this.#resolve(answer.sessionId);
-    session.answerChoice(answer);
-    return { sessionId: session.sessionId };
+    return attributed(session, () => session.answerChoice(answer));
   }
 
   async listModels(sessionId: string): Promise<ModelListing> {
@@ -163,6 +161,22 @@ class Runtime implements CrabcodeRuntime {
   }
 }
 
+/** Runs a call of a session; what it refuses names the session. */
+function attributed({ sessionId }: Session, call: () => void): SessionReference {
+  try {
+    call();
+    return { sessionId };
+  } catch (thrown) {
+    if (!CrabcodeError.isInstance(thrown) || thrown.sessionId !== undefined) throw thrown;
+    const { reason, message, field } = thrown;
+    throw new CrabcodeError(reason, message, {
+      sessionId,
+      cause: thrown,
+      ...(field !== undefined && { field }),
+    });
+  }
+}
+
 function assertMessage(input: SendMessageInput, { sessionId }: Session): void {
   const { text, maxTurns = 0, idempotencyKey } = input;
   if (text.trim() === "") throw new CrabcodeError("EMPTY_TEXT", "text is blank", { sessionId });
@@ -170,7 +184,10 @@ function assertMessage(input: SendMessageInput, { sessionId }: Session): void {
     throw new CrabcodeError("TOO_LARGE", "text is larger than 1 MiB", { sessionId });
   }
   if (!Number.isInteger(maxTurns) || maxTurns < 0) {
-    throw new CrabcodeError("FIELD_INVALID", "max_turns must be 0 or more", { sessionId, field: "max_turns" });
+    throw new CrabcodeError("FIELD_INVALID", "max_turns must be 0 or more", {
+      sessionId,
+      field: "max_turns",
+    });
   }
   if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) {
     throw new CrabcodeError(

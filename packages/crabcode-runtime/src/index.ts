@@ -1,4 +1,3 @@
-export { createCrabcodeRuntime } from "./create-crabcode-runtime.ts";
 export { CrabcodeError, type CrabcodeErrorReason } from "./crabcode-error.ts";
 export type {
   ChoiceAnswer,
@@ -15,6 +14,7 @@ export type {
   SubscribeInput,
   Subscription,
 } from "./crabcode-runtime.ts";
+export { createCrabcodeRuntime } from "./create-crabcode-runtime.ts";
 export { createModelCatalogue, type ModelEnvironment, type ProfileCheck } from "./models/model-catalogue.ts";
 export type { ModelCatalogue, ModelPort } from "./ports/model-port.ts";
 export type { OpenToolbox, ToolboxPort } from "./ports/toolbox-port.ts";

@@ -7,6 +7,7 @@ import { toWebHeaders } from "./call/headers.ts";
 import type { RegisteredMethod, Registrations } from "./call/registrations.ts";
 import { UniversalCall } from "./call/universal-call.ts";
 import type { Exchange } from "./exchange/exchange.ts";
+import { guardFlush } from "./exchange/flush-guard.ts";
 import type { EndpointLimits } from "./limits.ts";
 import { AccessLog, type AccessOutcome } from "./observability/access-log.ts";
 import type { EndpointMetrics } from "./observability/endpoint-metrics.ts";
@@ -179,6 +180,7 @@ export class Dispatcher {
         ...(error.code === Code.Unauthenticated && { "www-authenticate": "Bearer" }),
       },
     });
+    guardFlush(exchange, { clock: this.#deps.clock, stallMs: this.#deps.limits.writeStallMs });
     request.log({ name, protocol: protocol ?? "http", error });
   }
 }

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { abortable } from "@trivium/core";
+import { ManualClock } from "@trivium/core/testing";
 import { CrabCodeService } from "@trivium/proto/crabcode";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@trivium/proto/health";
-import { ManualClock } from "@trivium/core/testing";
 import { createNodeTransport } from "@trivium/rpc/node";
 import { describe, expect, it } from "vitest";
 import { createEndpoint, type Endpoint } from "./endpoint.ts";
@@ -28,28 +28,34 @@ describe("draining", () => {
     release();
     expect((await call).agentId).toBe("a");
     await drained;
-    expect(endpoint.stats()).toMatchObject({ activeCalls: 0, connections: { http1: 0, http2: 0, pending: 0 } });
+    expect(endpoint.stats()).toMatchObject({
+      activeCalls: 0,
+      connections: { http1: 0, http2: 0, pending: 0 },
+    });
   });
 
-  it.each(protocols)("ends what still runs at the deadline with UNAVAILABLE over %s", async (_name, options) => {
-    const clock = new ManualClock();
-    const { endpoint, started, reason } = slowEndpoint(clock);
-    const { url } = await endpoint.listen();
-    await using transport = createNodeTransport({ baseUrl: url, ...options });
-    const unary = failureOf(createClient(CrabCodeService, transport).getAgent({ agentId: "a" }));
-    const stream = failureOf(collect(createClient(CrabCodeService, transport).sendMessage({ text: "x" })));
-    await started;
-    while (endpoint.stats().activeCalls < 2) await new Promise((resolve) => setImmediate(resolve));
-    const drained = endpoint.drain(10_000);
-    await clock.advance(9_999);
-    expect(endpoint.stats().activeCalls).toBe(2);
-    await clock.advance(1);
-    expect((await unary).code).toBe(Code.Unavailable);
-    expect((await stream).code).toBe(Code.Unavailable);
-    expect((await reason).code).toBe(Code.Unavailable);
-    await clock.advance(500);
-    await drained;
-  });
+  it.each(protocols)(
+    "ends what still runs at the deadline with UNAVAILABLE over %s",
+    async (_name, options) => {
+      const clock = new ManualClock();
+      const { endpoint, started, reason } = slowEndpoint(clock);
+      const { url } = await endpoint.listen();
+      await using transport = createNodeTransport({ baseUrl: url, ...options });
+      const unary = failureOf(createClient(CrabCodeService, transport).getAgent({ agentId: "a" }));
+      const stream = failureOf(collect(createClient(CrabCodeService, transport).sendMessage({ text: "x" })));
+      await started;
+      while (endpoint.stats().activeCalls < 2) await new Promise((resolve) => setImmediate(resolve));
+      const drained = endpoint.drain(10_000);
+      await clock.advance(9_999);
+      expect(endpoint.stats().activeCalls).toBe(2);
+      await clock.advance(1);
+      expect((await unary).code).toBe(Code.Unavailable);
+      expect((await stream).code).toBe(Code.Unavailable);
+      expect((await reason).code).toBe(Code.Unavailable);
+      await clock.advance(500);
+      await drained;
+    },
+  );
 
   it("cuts handlers that do not listen half a second later, with a status", async () => {
     const clock = new ManualClock();
@@ -108,7 +114,9 @@ describe("draining", () => {
     running.end(envelope(new Uint8Array()));
     await started;
     const socket = connect(port, "127.0.0.1");
-    socket.write("POST /crabcode.CrabCodeService/GetAgent HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n");
+    socket.write(
+      "POST /crabcode.CrabCodeService/GetAgent HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n",
+    );
     await once(socket, "connect");
     await fetch(`${url}/healthz`);
     const drained = endpoint.drain(1_000);

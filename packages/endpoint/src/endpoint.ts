@@ -160,7 +160,15 @@ class PortEndpoint implements Endpoint {
       tls: options.tls,
       clock,
       logger,
-      onExchange: (exchange) => this.#dispatcher.handle(exchange),
+      onExchange: (exchange) => {
+        try {
+          this.#dispatcher.handle(exchange);
+        } catch (error) {
+          // A mistake of ours in one request must not end the process.
+          logger.error({ error }, "request failed");
+          exchange.reset();
+        }
+      },
       onConnectionError: (code) => metrics.connectionErrors.increment({ code }),
     });
   }

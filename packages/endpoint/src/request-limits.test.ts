@@ -5,9 +5,9 @@ import { gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BytesValueSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { ManualClock } from "@trivium/core/testing";
 import { CrabCodeService, SendMessageRequestSchema } from "@trivium/proto/crabcode";
 import { createNodeTransport } from "@trivium/rpc/node";
-import { ManualClock } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import { createEndpoint, type Endpoint } from "./endpoint.ts";
 import type { EndpointOptions } from "./endpoint-options.ts";
@@ -78,14 +78,17 @@ describe("the read limit", () => {
     expect(rstCode).toBe(0);
   });
 
-  it.each(protocols)("is a status, not a reset, for a client in the middle of its upload over %s", async (_name, options) => {
-    await using endpoint = echoEndpoint({ limits: { readMaxBytes: 100 * KIB } });
-    const { url } = await endpoint.listen();
-    await using transport = createNodeTransport({ baseUrl: url, ...options });
-    const client = createClient(CrabCodeService, transport);
-    await expectCode(client.getAgent({ agentId: "x".repeat(8 * 1024 * KIB) }), Code.ResourceExhausted);
-    expect((await client.getAgent({ agentId: "x" })).agentId).toBe("length 1");
-  });
+  it.each(protocols)(
+    "is a status, not a reset, for a client in the middle of its upload over %s",
+    async (_name, options) => {
+      await using endpoint = echoEndpoint({ limits: { readMaxBytes: 100 * KIB } });
+      const { url } = await endpoint.listen();
+      await using transport = createNodeTransport({ baseUrl: url, ...options });
+      const client = createClient(CrabCodeService, transport);
+      await expectCode(client.getAgent({ agentId: "x".repeat(8 * 1024 * KIB) }), Code.ResourceExhausted);
+      expect((await client.getAgent({ agentId: "x" })).agentId).toBe("length 1");
+    },
+  );
 });
 
 describe("the header limit", () => {
@@ -174,7 +177,10 @@ describe("a request that stops", () => {
 
   it("may be silent between the messages of a stream", async () => {
     const clock = new ManualClock();
-    await using endpoint = echoEndpoint({ clock, limits: { bodyStallMs: 30_000, idleTimeoutMs: 10_000_000 } });
+    await using endpoint = echoEndpoint({
+      clock,
+      limits: { bodyStallMs: 30_000, idleTimeoutMs: 10_000_000 },
+    });
     const { url } = await endpoint.listen();
     await using client = await rawHttp2(url);
     const stream = openCall(client.session, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");

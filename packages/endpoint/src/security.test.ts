@@ -1,16 +1,16 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request as httpRequest } from "node:http";
 import { createClient } from "@connectrpc/connect";
+import { TriviumError } from "@trivium/core";
 import { CrabCodeService } from "@trivium/proto/crabcode";
 import { Health } from "@trivium/proto/health";
-import { TriviumError } from "@trivium/core";
 import { fromConnectError } from "@trivium/rpc";
 import { createNodeTransport } from "@trivium/rpc/node";
 import { describe, expect, it } from "vitest";
 import { createEndpoint, type Endpoint } from "./endpoint.ts";
 import type { EndpointOptions } from "./endpoint-options.ts";
 import { shapesService } from "./testing/shapes.ts";
-import { request as httpRequest } from "node:http";
-import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
 
 const TOKEN = "correct horse";
 
@@ -37,21 +37,28 @@ describe("the token", () => {
     ["another scheme", `Digest ${TOKEN}`],
   ])("is missed in %s", async (_what, authorization) => {
     await using server = await listening({ auth });
-    const response = await post(server.url, LIST_MODELS, authorization === undefined ? {} : { authorization });
+    const response = await post(
+      server.url,
+      LIST_MODELS,
+      authorization === undefined ? {} : { authorization },
+    );
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ code: "unauthenticated" });
   });
 
-  it.each(["grpc", "grpc-web", "connect"] as const)("is presented by our transport over %s", async (protocol) => {
-    await using server = await listening({ auth });
-    await using transport = createNodeTransport({ baseUrl: server.url, protocol, token: TOKEN });
-    await expect(createClient(CrabCodeService, transport).listModels({})).resolves.toBeDefined();
-    await using stranger = createNodeTransport({ baseUrl: server.url, protocol });
-    const error = await createClient(CrabCodeService, stranger).listModels({}).catch(fromConnectError);
-    expect(error).toMatchObject({ kind: "unauthenticated" });
-    const stream = createClient(CrabCodeService, stranger).sendMessage({})[Symbol.asyncIterator]();
-    await expect(stream.next().catch(fromConnectError)).resolves.toMatchObject({ kind: "unauthenticated" });
-  });
+  it.each(["grpc", "grpc-web", "connect"] as const)(
+    "is presented by our transport over %s",
+    async (protocol) => {
+      await using server = await listening({ auth });
+      await using transport = createNodeTransport({ baseUrl: server.url, protocol, token: TOKEN });
+      await expect(createClient(CrabCodeService, transport).listModels({})).resolves.toBeDefined();
+      await using stranger = createNodeTransport({ baseUrl: server.url, protocol });
+      const error = await createClient(CrabCodeService, stranger).listModels({}).catch(fromConnectError);
+      expect(error).toMatchObject({ kind: "unauthenticated" });
+      const stream = createClient(CrabCodeService, stranger).sendMessage({})[Symbol.asyncIterator]();
+      await expect(stream.next().catch(fromConnectError)).resolves.toMatchObject({ kind: "unauthenticated" });
+    },
+  );
 
   it("is not needed for health, the methods that say so, and probes; it is for the rest", async () => {
     await using server = await listening({
@@ -148,7 +155,11 @@ describe("the Origin check", () => {
   });
 
   it("answers a preflight with everything the protocols need", async () => {
-    await using server = await listening({ allowedOrigins: [origin], allowHeaders: ["X-Extra"], auth: { token: TOKEN } });
+    await using server = await listening({
+      allowedOrigins: [origin],
+      allowHeaders: ["X-Extra"],
+      auth: { token: TOKEN },
+    });
     const response = await fetch(`${server.url}${LIST_MODELS}`, {
       method: "OPTIONS",
       headers: { origin, "access-control-request-method": "POST" },
@@ -160,7 +171,13 @@ describe("the Origin check", () => {
     expect(response.headers.get("vary")).toBe("origin");
     const allowed = response.headers.get("access-control-allow-headers")?.split(", ");
     expect(allowed).toEqual(
-      expect.arrayContaining(["authorization", "content-type", "x-grpc-web", "connect-protocol-version", "x-extra"]),
+      expect.arrayContaining([
+        "authorization",
+        "content-type",
+        "x-grpc-web",
+        "connect-protocol-version",
+        "x-extra",
+      ]),
     );
     expect(allowed).not.toContain("*");
   });
@@ -178,7 +195,14 @@ describe("the Origin check", () => {
     expect(response.status).toBe(status);
     const exposed = response.headers.get("access-control-expose-headers")?.split(", ");
     expect(exposed).toEqual(
-      expect.arrayContaining(["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id", "x-cost", "trailer-x-cost"]),
+      expect.arrayContaining([
+        "grpc-status",
+        "grpc-message",
+        "grpc-status-details-bin",
+        "x-request-id",
+        "x-cost",
+        "trailer-x-cost",
+      ]),
     );
   });
 
@@ -219,8 +243,7 @@ async function listening(
   const endpoint: Endpoint = createEndpoint({
     ...options,
     services: [
-      (router) =>
-        router.service(CrabCodeService, { listModels: () => ({}), healthCheck: () => ({}) }),
+      (router) => router.service(CrabCodeService, { listModels: () => ({}), healthCheck: () => ({}) }),
       ...services,
     ],
   });

@@ -52,7 +52,10 @@ describe("with TLS the port", () => {
     expect((await createClient(Health, known).check({})).status).toBe(Status.SERVING);
     await using unknown = createNodeTransport({ baseUrl: url, tls: { ca: server.cert } });
     await expect(createClient(Health, unknown).check({})).rejects.toThrow();
-    await using forged = createNodeTransport({ baseUrl: url, tls: { ca: server.cert, ...selfSigned("client") } });
+    await using forged = createNodeTransport({
+      baseUrl: url,
+      tls: { ca: server.cert, ...selfSigned("client") },
+    });
     await expect(createClient(Health, forged).check({})).rejects.toThrow();
   });
 
@@ -82,6 +85,8 @@ describe("without TLS the port", () => {
       expect(error.code).toBe("ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION");
     }
     expect(logger.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
-    expect(endpoint.metrics.render()).toContain('trivium_connection_errors_total{code="tls-on-cleartext-port"} 2');
+    expect(endpoint.metrics.render()).toContain(
+      'trivium_connection_errors_total{code="tls-on-cleartext-port"} 2',
+    );
   });
 });

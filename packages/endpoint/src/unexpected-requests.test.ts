@@ -25,16 +25,41 @@ describe("an endpoint that is asked for something else", () => {
     ["no message for a unary call", CHECK, {}, [], Code.Unimplemented],
     ["two messages for a unary call", CHECK, {}, [envelope(MESSAGE), envelope(MESSAGE)], Code.Unimplemented],
     ["no message for a server-streaming call", WATCH, {}, [], Code.Unimplemented],
-    ["two messages for a server-streaming call", WATCH, {}, [envelope(MESSAGE), envelope(MESSAGE)], Code.Unimplemented],
+    [
+      "two messages for a server-streaming call",
+      WATCH,
+      {},
+      [envelope(MESSAGE), envelope(MESSAGE)],
+      Code.Unimplemented,
+    ],
     ["an unknown method", "/grpc.health.v1.Health/Nope", {}, [envelope(MESSAGE)], Code.Unimplemented],
     ["an unknown service", "/nope.Nope/Nope", {}, [envelope(MESSAGE)], Code.Unimplemented],
-    ["a method that is declared and not implemented", "/crabcode.CrabCodeService/ListModels", {}, [envelope(MESSAGE)], Code.Unimplemented],
+    [
+      "a method that is declared and not implemented",
+      "/crabcode.CrabCodeService/ListModels",
+      {},
+      [envelope(MESSAGE)],
+      Code.Unimplemented,
+    ],
     ["an unknown compression", CHECK, { "grpc-encoding": "lzma" }, [envelope(MESSAGE)], Code.Unimplemented],
-    ["a compressed message without an encoding", CHECK, {}, [envelope(gzipSync(Buffer.from([])), 1)], Code.Internal],
-    ["a message that is not gzip", CHECK, { "grpc-encoding": "gzip" }, [envelope(Buffer.from("nope"), 1)], Code.InvalidArgument],
+    [
+      "a compressed message without an encoding",
+      CHECK,
+      {},
+      [envelope(gzipSync(Buffer.from([])), 1)],
+      Code.Internal,
+    ],
+    [
+      "a message that is not gzip",
+      CHECK,
+      { "grpc-encoding": "gzip" },
+      [envelope(Buffer.from("nope"), 1)],
+      Code.InvalidArgument,
+    ],
     ["half an envelope", CHECK, {}, [envelope(MESSAGE).subarray(0, 3)], Code.InvalidArgument],
     ["a malformed timeout", CHECK, { "grpc-timeout": "soon" }, [envelope(MESSAGE)], Code.InvalidArgument],
-  ])("answers %s over gRPC without hanging", async (_what, path, headers, frames, code) => {
+  ])("answers %s over gRPC without hanging", async (...row) => {
+    const [, path, headers, frames, code] = row;
     await using client = await rawHttp2(url);
     const stream = openCall(client.session, path, headers);
     for (const frame of frames) stream.write(frame);
@@ -58,7 +83,8 @@ describe("an endpoint that is asked for something else", () => {
     ["another content type", "POST", { "content-type": "text/plain" }, 415],
     ["a wrong verb", "PUT", { "content-type": "application/json" }, 405],
     ["a GET of a method with side effects", "GET", {}, 405],
-  ])("answers %s with the HTTP status", async (_what, method, headers, status) => {
+  ])("answers %s with the HTTP status", async (...row) => {
+    const [, method, headers, status] = row;
     await using client = await rawHttp2(url);
     const stream = client.session.request({ ":method": method, ":path": CHECK, ...headers });
     stream.on("error", () => {});

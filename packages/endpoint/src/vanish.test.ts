@@ -10,7 +10,9 @@ import { createEndpoint } from "./endpoint.ts";
 import { envelope, openCall, rawHttp2 } from "./testing/raw-http2.ts";
 
 const PATH = "/crabcode.CrabCodeService/SendMessage";
-const REQUEST = envelope(toBinary(SendMessageRequestSchema, create(SendMessageRequestSchema, { text: "go" })));
+const REQUEST = envelope(
+  toBinary(SendMessageRequestSchema, create(SendMessageRequestSchema, { text: "go" })),
+);
 
 type Client = { session: ClientHttp2Session; socket: Socket; stream: ClientHttp2Stream };
 
@@ -46,31 +48,34 @@ describe("a streaming handler that waits for its reader", () => {
     },
   );
 
-  describe.each(["application/grpc-web+proto", "application/connect+proto"])("%s over HTTP/1.1", (contentType) => {
-    it.each([
-      ["destroys the socket", (socket: Socket) => void socket.destroy()],
-      ["resets the socket", (socket: Socket) => void socket.resetAndDestroy()],
-      ["says FIN", (socket: Socket) => void socket.end()],
-    ])("is finished within a second when the client %s", async (_way, vanish) => {
-      const handler = floodingHandler();
-      await using endpoint = createEndpoint({ services: [handler.routes] });
-      const { port } = await endpoint.listen();
-      const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-      socket.on("error", () => {});
-      socket.pause();
-      const head = `POST ${PATH} HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${contentType}\r\n`;
-      socket.write(`${head}content-length: ${REQUEST.byteLength}\r\n\r\n`);
-      socket.write(REQUEST);
-      await handler.blocked();
-      vanish(socket);
-      expect((await withinOneSecond(handler.finished)).code).toBe(Code.Aborted);
-      socket.destroy();
-    });
-  });
+  describe.each(["application/grpc-web+proto", "application/connect+proto"])(
+    "%s over HTTP/1.1",
+    (contentType) => {
+      it.each([
+        ["destroys the socket", (socket: Socket) => void socket.destroy()],
+        ["resets the socket", (socket: Socket) => void socket.resetAndDestroy()],
+        ["says FIN", (socket: Socket) => void socket.end()],
+      ])("is finished within a second when the client %s", async (_way, vanish) => {
+        const handler = floodingHandler();
+        await using endpoint = createEndpoint({ services: [handler.routes] });
+        const { port } = await endpoint.listen();
+        const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+        socket.on("error", () => {});
+        socket.pause();
+        const head = `POST ${PATH} HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${contentType}\r\n`;
+        socket.write(`${head}content-length: ${REQUEST.byteLength}\r\n\r\n`);
+        socket.write(REQUEST);
+        await handler.blocked();
+        vanish(socket);
+        expect((await withinOneSecond(handler.finished)).code).toBe(Code.Aborted);
+        socket.destroy();
+      });
+    },
+  );
 
   it("is left behind by connect-node's own server, which is why we do not use it", async () => {
     const handler = floodingHandler();
-    const server = createServer(connectNodeAdapter({ routes: (router) => void handler.routes(router) }));
+    const server = createServer(connectNodeAdapter({ routes: (router) => handler.routes(router) }));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

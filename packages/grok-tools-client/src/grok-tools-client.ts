@@ -34,7 +34,10 @@ export class GrokToolsClient {
     const headers = sessionHeaders(this.sessionId);
     if (config.cwd !== undefined) headers.set("x-trivium-cwd", config.cwd);
     try {
-      const response = await this.#rpc.finalizeToolConfigRequest(toFinalizeRequest(config), { ...options, headers });
+      const response = await this.#rpc.finalizeToolConfigRequest(toFinalizeRequest(config), {
+        ...options,
+        headers,
+      });
       return new ToolSession(this.#rpc, this.sessionId, response);
     } catch (thrown) {
       throw toSessionError(thrown);

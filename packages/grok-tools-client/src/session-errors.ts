@@ -1,6 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { TriviumError } from "@trivium/core";
-import { FinalizeConfigValidationDetailsSchema, type FinalizeConfigViolation } from "@trivium/proto/grok-tools";
+import {
+  FinalizeConfigValidationDetailsSchema,
+  type FinalizeConfigViolation,
+} from "@trivium/proto/grok-tools";
 import { fromConnectError } from "@trivium/rpc";
 
 const brands = {

@@ -31,7 +31,12 @@ describe("a stored configuration entry", () => {
   });
 
   it("may leave everything but the id out, and is written with null", () => {
-    const absent = { params_json: null, name_override: null, behavior_version: null, description_override: null };
+    const absent = {
+      params_json: null,
+      name_override: null,
+      behavior_version: null,
+      description_override: null,
+    };
     const written = { id: "x", params_name_overrides: {}, ...absent };
     expect(toolConfigEntryToJson(toolConfigEntryFromJson({ id: "x" }))).toEqual(written);
     expect(toolConfigEntryToJson(toolConfigEntryFromJson({ id: "x", ...absent }))).toEqual(written);
@@ -67,7 +72,13 @@ describe("toolMeta", () => {
     ["plan", { todos: [] }, undefined],
   ])("projects the input of the kind %s", (kind, input, expected) => {
     const meta = toolMeta(tool(kind), input)["x.ai/tool"];
-    expect(meta).toMatchObject({ version: 1, kind, namespace: "grok_build_concise", label: "Label", read_only: true });
+    expect(meta).toMatchObject({
+      version: 1,
+      kind,
+      namespace: "grok_build_concise",
+      label: "Label",
+      read_only: true,
+    });
     expect(meta.input).toEqual(expected);
   });
 });

@@ -64,7 +64,9 @@ function projectInput(kind: string, input: object): Record<string, string | numb
   const projection = projections[kind];
   if (projection === undefined) return undefined;
   const entries = Object.entries(projection).flatMap(([name, sources]) => {
-    const value: unknown = sources.map((source): unknown => Reflect.get(input, source)).find((found) => found != null);
+    const value: unknown = sources
+      .map((source): unknown => Reflect.get(input, source))
+      .find((found) => found != null);
     if (typeof value !== "string" && typeof value !== "number") return [];
     if (name !== "offset") return [[name, value] as const];
     // Lines count from 1; from the end they cannot be shown without the file.

@@ -3,7 +3,12 @@ import type { GrokToolsService, ToolInfo } from "@trivium/proto/grok-tools";
 import { type JsonValue, parseJsonField } from "@trivium/rpc";
 import { sessionHeaders, toCallOptions, toCallRequest } from "./call-request.ts";
 import { toSessionError } from "./session-errors.ts";
-import { type ToolCallOptions, type ToolCallResult, type ToolCallSuccess, toCallMetadata } from "./tool-call.ts";
+import {
+  type ToolCallOptions,
+  type ToolCallResult,
+  type ToolCallSuccess,
+  toCallMetadata,
+} from "./tool-call.ts";
 import { ToolCallStream } from "./tool-call-stream.ts";
 import { ToolCallError } from "./tool-error.ts";
 
@@ -43,7 +48,8 @@ export class ToolSession {
       const response = await this.#rpc.executeTool(request, toCallOptions(this.sessionId, options));
       const { callId, result } = response;
       const metadata = toCallMetadata(response.metadata);
-      if (result.case === "error") return { ok: false, callId, error: new ToolCallError(result.value), metadata };
+      if (result.case === "error")
+        return { ok: false, callId, error: new ToolCallError(result.value), metadata };
       const { promptText = "", outputJson = "null" } = result.value ?? {};
       return { ok: true, callId, output: parseJsonField("output_json", outputJson), promptText, metadata };
     } catch (thrown) {
@@ -56,7 +62,11 @@ export class ToolSession {
    *
    * @throws {@link ToolCallError} for a failure of the tool; what `call` throws.
    */
-  async callOrThrow(toolName: string, input: unknown, options: ToolCallOptions = {}): Promise<ToolCallSuccess> {
+  async callOrThrow(
+    toolName: string,
+    input: unknown,
+    options: ToolCallOptions = {},
+  ): Promise<ToolCallSuccess> {
     const result = await this.call(toolName, input, options);
     if (result.ok) return result;
     throw result.error;

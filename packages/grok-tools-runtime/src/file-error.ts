@@ -12,7 +12,7 @@ export interface FileFailure {
  * cause that the contract does not name.
  */
 export function fileFailureOf(cause: unknown): FileFailure {
-  switch (systemCodeOf(cause)) {
+  switch (systemCodeOf(cause) ?? "") {
     case "ENOENT":
       return { code: ErrorCode.FILE_NOT_FOUND };
     case "EISDIR":

@@ -20,6 +20,8 @@ export interface FinalizedToolset {
   readonly repeatedCalls: IdempotentCalls;
   /** Effective params by state key. Values of keys that no configured tool has come from saved state. */
   readonly params: Map<string, JsonValue>;
+  /** What requests set, by state key: all other params are defaults. */
+  readonly configuredParams: Map<string, JsonObject>;
   readonly toolVersion: string;
   /** Client names of tools that are switched off. */
   readonly disabled: Set<string>;

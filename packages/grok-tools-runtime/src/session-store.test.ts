@@ -18,7 +18,9 @@ describe("SessionStore", () => {
 
   it.each(["", "x".repeat(129)])("refuses the id %j", async (key) => {
     await using test = await testRuntime(tools);
-    expect(() => test.runtime.sessions.session(key)).toThrow(expect.objectContaining({ kind: "invalidInput" }));
+    expect(() => test.runtime.sessions.session(key)).toThrow(
+      expect.objectContaining({ kind: "invalidInput" }),
+    );
   });
 
   it("expires an idle session, says so for ten minutes, and opens it anew with its state", async () => {
@@ -35,7 +37,14 @@ describe("SessionStore", () => {
       expect.objectContaining({ kind: "unavailable", message: expect.stringContaining("expired") }),
     );
     const again = sessions.session("a", "finalize");
-    await expect.poll(() => again.finalize(config).then(() => "done", () => "not yet")).toBe("done");
+    await expect
+      .poll(() =>
+        again.finalize(config).then(
+          () => "done",
+          () => "not yet",
+        ),
+      )
+      .toBe("done");
     expect(await again.execute("count", {})).toMatchObject({ result: { promptText: "2" } });
   });
 
@@ -66,7 +75,9 @@ describe("SessionStore", () => {
   it("lets an owned id be opened again once its session is closed", async () => {
     await using test = await testRuntime(tools);
     const first = await test.runtime.openSession({ id: "a", tools: [] });
-    await expect(test.runtime.openSession({ id: "a", tools: [] })).rejects.toMatchObject({ kind: "alreadyExists" });
+    await expect(test.runtime.openSession({ id: "a", tools: [] })).rejects.toMatchObject({
+      kind: "alreadyExists",
+    });
     await first.close();
     await test.runtime.openSession({ id: "a", tools: [] });
   });

@@ -1,6 +1,6 @@
 import { TriviumError } from "@trivium/core";
-import { sessionFolder } from "./state/session-folder.ts";
 import type { RuntimePorts } from "./runtime-ports.ts";
+import { sessionFolder } from "./state/session-folder.ts";
 import { ToolSession } from "./tool-session.ts";
 
 /** How long the id of an expired session is answered with "expired". */
@@ -51,7 +51,8 @@ export class SessionStore implements AsyncDisposable {
   ownedSession(key: string): ToolSession {
     this.#assertOpen();
     this.#checkKey(key, "finalize");
-    if (this.#entries.has(key)) throw new TriviumError("alreadyExists", `the tool session ${key} exists already`);
+    if (this.#entries.has(key))
+      throw new TriviumError("alreadyExists", `the tool session ${key} exists already`);
     return this.#open(key, true);
   }
 
@@ -127,7 +128,10 @@ export class SessionStore implements AsyncDisposable {
   #claimFolder(folderKey: string): Disposable {
     const folder = sessionFolder(this.#ports.dataDir, folderKey);
     if (this.#folders.has(folder)) {
-      throw new TriviumError("failedPrecondition", `the session id ${folderKey} is in use by another session`);
+      throw new TriviumError(
+        "failedPrecondition",
+        `the session id ${folderKey} is in use by another session`,
+      );
     }
     this.#folders.add(folder);
     return { [Symbol.dispose]: () => void this.#folders.delete(folder) };

@@ -1,6 +1,6 @@
-import type { BehaviorVersion, OutputField } from "./tool.ts";
-import type { JsonObject } from "./json.ts";
 import type { ToolCategory } from "@trivium/proto/grok-tools";
+import type { JsonObject } from "./json.ts";
+import type { BehaviorVersion, OutputField } from "./tool.ts";
 import type { ToolKind } from "./tool-kind.ts";
 
 /** Everything a client may know about a tool. Contract: ToolInfo */

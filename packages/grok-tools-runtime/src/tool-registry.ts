@@ -49,7 +49,9 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
     find: (id) => byId.get(aliasTarget(id)),
     suggestIds(id) {
       const sameNamespace = ids.filter((other) => namespaceOf(other) === namespaceOf(id));
-      const sameName = ids.filter((other) => other !== id && defaultClientName(other) === defaultClientName(id));
+      const sameName = ids.filter(
+        (other) => other !== id && defaultClientName(other) === defaultClientName(id),
+      );
       return [...new Set([...closestNames(id, sameNamespace, 3), ...sameName])];
     },
   };

@@ -68,9 +68,14 @@ describe("ToolSession.execute", () => {
     ["echo", '{"text":"a","times":1001}', ErrorCode.INVALID_INPUT, { field: "times" }],
     ["echo", '{"text":"a","loud":2}', ErrorCode.INVALID_INPUT, { field: "loud" }],
     ["echo", '{"text":"a","items":[{}]}', ErrorCode.MISSING_REQUIRED_FIELD, { field: "items[0].id" }],
-    ["unavailable", "{", ErrorCode.NOT_IMPLEMENTED, { kind: "not_implemented", unavailable: "web_search_provider" }],
+    [
+      "unavailable",
+      "{",
+      ErrorCode.NOT_IMPLEMENTED,
+      { kind: "not_implemented", unavailable: "web_search_provider" },
+    ],
     ["fail", '{"how":"bug"}', ErrorCode.INTERNAL, {}],
-  ])("answers %s %s with %i", async (name, input, code, details) => {
+  ])("answers %s %s with %i", async (...[name, input, code, details]) => {
     await using test = await testRuntime(tools);
     const session = test.runtime.sessions.session(undefined);
     await openEcho(session);
@@ -101,13 +106,18 @@ describe("ToolSession.execute", () => {
     await using test = await testRuntime(tools);
     const session = test.runtime.sessions.session(undefined);
     await openEcho(session);
-    const outputOf = async (options: object) => valueOf(await session.execute("echo", { text: "ab" }, options));
+    const outputOf = async (options: object) =>
+      valueOf(await session.execute("echo", { text: "ab" }, options));
     expect((await outputOf({ byteBuffers: "text" })).output["data"]).toBe("ab");
     expect(await outputOf({ outputFormat: "concise", byteBuffers: "text" })).toMatchObject({
       promptText: "a",
       output: { type: "Text", text: "a", where: test.workspace },
     });
-    expect(Object.keys((await outputOf({ outputFormat: "concise" })).output)).toEqual(["type", "text", "where"]);
+    expect(Object.keys((await outputOf({ outputFormat: "concise" })).output)).toEqual([
+      "type",
+      "text",
+      "where",
+    ]);
     expect((await outputOf({ includeFields: ["text", "x"], excludeFields: ["type"] })).output).toEqual({
       type: "Text",
       text: "ab",
@@ -136,7 +146,9 @@ describe("ToolSession.execute", () => {
       code: ErrorCode.PERMISSION_DENIED,
       details: { reason: "outside_roots" },
     });
-    await expect(test.runtime.sessions.session("b").finalize({ tools: [] }, { cwd: ".." })).rejects.toMatchObject({
+    await expect(
+      test.runtime.sessions.session("b").finalize({ tools: [] }, { cwd: ".." }),
+    ).rejects.toMatchObject({
       kind: "invalidInput",
     });
   });
@@ -145,7 +157,9 @@ describe("ToolSession.execute", () => {
     await using test = await testRuntime(tools);
     const session = test.runtime.sessions.session(undefined);
     const paramsNameOverrides = { text: "times", times: "text" };
-    const report = await session.finalize({ tools: [{ id: "Sample:echo", nameOverride: "say", paramsNameOverrides }] });
+    const report = await session.finalize({
+      tools: [{ id: "Sample:echo", nameOverride: "say", paramsNameOverrides }],
+    });
     expect(report.tools[0]?.inputSchema["required"]).toEqual(["times"]);
     expect(valueOf(await session.execute("say", { times: "x", text: 3 })).promptText).toBe("xxx");
     expect(errorOf(await session.execute("say", {})).details["field"]).toBe("times");
@@ -158,17 +172,25 @@ describe("ToolSession.execute", () => {
     await session.finalize({ tools: [{ id: "Sample:echo", paramsNameOverrides: { text: "words" } }] });
     expect(valueOf(await session.execute("echo", { text: "a" })).promptText).toBe("a");
     const error = errorOf(await session.execute("echo", { text: "a", words: "b" }));
-    expect(error).toMatchObject({ code: ErrorCode.INVALID_INPUT, message: expect.stringMatching(/words.*text/) });
+    expect(error).toMatchObject({
+      code: ErrorCode.INVALID_INPUT,
+      message: expect.stringMatching(/words.*text/),
+    });
   });
 
   it("cuts a text that is far longer than its tool's cap", async () => {
     await using test = await testRuntime(tools);
     const session = test.runtime.sessions.session(undefined);
-    await session.finalize({ tools: [{ id: "Sample:echo" }], truncation: { perToolMaxOutputBytes: { echo: 1000 } } });
+    await session.finalize({
+      tools: [{ id: "Sample:echo" }],
+      truncation: { perToolMaxOutputBytes: { echo: 1000 } },
+    });
     const answer = await session.execute("echo", { text: "é".repeat(10), times: 201 });
     expect(answer.metadata.isTruncated).toBe(true);
     expect(valueOf(answer).promptText).toMatch(/é{1000}\n\n\[Output truncated - 4020 bytes total/);
-    expect(valueOf(await session.execute("echo", { text: "é".repeat(10), times: 200 })).promptText).toHaveLength(2000);
+    expect(
+      valueOf(await session.execute("echo", { text: "é".repeat(10), times: 200 })).promptText,
+    ).toHaveLength(2000);
   });
 
   it("delivers reminders after successful calls only when they are enabled", async () => {
@@ -266,7 +288,9 @@ describe("a running call", () => {
     const session = await test.runtime.openSession({ id: "s", tools: ["Sample:wait"] });
     const call = session.execute("wait", {}, { callId: "c" });
     await started;
-    await expect(session.execute("wait", {}, { callId: "c" })).rejects.toMatchObject({ kind: "alreadyExists" });
+    await expect(session.execute("wait", {}, { callId: "c" })).rejects.toMatchObject({
+      kind: "alreadyExists",
+    });
     await session.close();
     expect(errorOf(await call).code).toBe(ErrorCode.CANCELLED);
   });
@@ -299,12 +323,18 @@ describe("a call with an idempotency key", () => {
     const session = await test.runtime.openSession({ id: "s", tools: tools.map(({ id }) => id) });
     const first = await session.execute("count", "{}", options);
     expect(await session.execute("count", {}, options)).toEqual(first);
-    expect(await session.execute("fail", {}, { idempotencyKey: "k2" })).toMatchObject({ result: { ok: false } });
+    expect(await session.execute("fail", {}, { idempotencyKey: "k2" })).toMatchObject({
+      result: { ok: false },
+    });
     await session.close();
     const again = await test.runtime.openSession({ id: "s", tools: tools.map(({ id }) => id) });
     expect(await again.execute("count", "{ }", options)).toEqual(first);
     const failed = errorOf(await again.execute("fail", {}, { idempotencyKey: "k2" }));
-    expect(failed).toMatchObject({ code: ErrorCode.FILE_NOT_FOUND, filePath: "/w/a", details: { kind: "logical" } });
+    expect(failed).toMatchObject({
+      code: ErrorCode.FILE_NOT_FOUND,
+      filePath: "/w/a",
+      details: { kind: "logical" },
+    });
     expect(valueOf(await again.execute("count", {})).promptText).toBe("2");
   });
 
@@ -364,7 +394,10 @@ describe("the state of a session", () => {
       params: { "sample.Echo": { prefix: "", mode: "a" } },
       state: { "sample.Counter": 1 },
     });
-    const initialToolStateJson = JSON.stringify({ ...state, state: { "sample.Counter": 1, "other.Key": [1] } });
+    const initialToolStateJson = JSON.stringify({
+      ...state,
+      state: { "sample.Counter": 1, "other.Key": [1] },
+    });
     const second = await test.runtime.openSession({ id: "b", ...config, initialToolStateJson });
     expect(await second.state()).toEqual({ ...state, state: { "other.Key": [1], "sample.Counter": 1 } });
   });
@@ -405,7 +438,10 @@ describe("the state of a session", () => {
       tools: [{ id: "Sample:echo" }, { id: "Sample:count" }],
       initialToolStateJson: '{"params":{"sample.Echo":{"mode":"z"}},"state":{"sample.Counter":"x"}}',
     });
-    expect(report.warnings).toEqual(["initial_state_skipped:sample.Counter", "initial_state_skipped:sample.Echo"]);
+    expect(report.warnings).toEqual([
+      "initial_state_skipped:sample.Counter",
+      "initial_state_skipped:sample.Echo",
+    ]);
     expect(await session.state()).toEqual({
       params: { "sample.Echo": { prefix: "", mode: "a" } },
       state: { "sample.Counter": 0 },

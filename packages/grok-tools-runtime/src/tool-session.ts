@@ -1,4 +1,6 @@
 import { linkSignals, TriviumError } from "@trivium/core";
+import { withOpenDefaults } from "./controls/open-defaults.ts";
+import { SessionControls } from "./controls/session-controls.ts";
 import { type CallOptions, checkCallOptions } from "./execute/call-options.ts";
 import { fingerprintOf } from "./execute/fingerprint.ts";
 import { runCall } from "./execute/run-call.ts";
@@ -9,7 +11,7 @@ import { type FinalizedToolset, snapshotState } from "./finalized-toolset.ts";
 import type { JsonObject } from "./json.ts";
 import type { RuntimePorts } from "./runtime-ports.ts";
 import type { ToolCard } from "./tool-card.ts";
-import { findCard, listCards } from "./tool-listing.ts";
+import { type CardSource, findCard, listCards } from "./tool-listing.ts";
 
 /** Longest time a snapshot waits for running calls. */
 const SNAPSHOT_WAIT_MS = 30_000;
@@ -39,6 +41,8 @@ export interface SessionHost {
 export class ToolSession implements AsyncDisposable {
   /** The id callers choose the session by; undefined for the default session. */
   readonly key: string | undefined;
+  /** Settings apart from finalize. */
+  readonly controls: SessionControls;
   readonly #ports: RuntimePorts;
   readonly #controller = new AbortController();
   readonly #callIds = new Set<string>();
@@ -55,6 +59,10 @@ export class ToolSession implements AsyncDisposable {
     this.#ports = ports;
     this.key = key;
     this.#host = host;
+    this.controls = new SessionControls(ports, () => {
+      this.#assertOpen();
+      return this.#toolset;
+    });
   }
 
   get status(): "open" | "finalized" | "closed" {
@@ -87,7 +95,11 @@ export class ToolSession implements AsyncDisposable {
    * @throws {@link TriviumError} `failedPrecondition` before finalize, `invalidInput` for unusable options,
    * `alreadyExists` when a call with the same id runs; the reason of `options.signal` when it aborts.
    */
-  async execute(toolName: string, input: JsonObject | string, options: CallOptions = {}): Promise<ToolAnswer> {
+  async execute(
+    toolName: string,
+    input: JsonObject | string,
+    options: CallOptions = {},
+  ): Promise<ToolAnswer> {
     const toolset = this.#finalized();
     checkCallOptions(options);
     options.signal?.throwIfAborted();
@@ -108,7 +120,7 @@ export class ToolSession implements AsyncDisposable {
   /** All tools: of the server while the session is open, else those configured, with their client names. */
   listTools(): ToolCard[] {
     this.#assertOpen();
-    return listCards(this.#ports, this.#toolset);
+    return listCards(this.#cardSource(this.#toolset));
   }
 
   /**
@@ -118,7 +130,7 @@ export class ToolSession implements AsyncDisposable {
    */
   toolInfo(name: string): ToolCard {
     this.#assertOpen();
-    return findCard(this.#ports, this.#toolset, name);
+    return findCard(this.#cardSource(this.#toolset), name);
   }
 
   /**
@@ -161,18 +173,23 @@ export class ToolSession implements AsyncDisposable {
   async #finalize(config: ToolConfig, cwd: string | undefined): Promise<FinalizeReport> {
     this.#assertOpen();
     if (this.#toolset !== undefined) {
-      throw new TriviumError("failedPrecondition", "FinalizeToolConfigRequest was already carried out in this session");
+      throw new TriviumError(
+        "failedPrecondition",
+        "FinalizeToolConfigRequest was already carried out in this session",
+      );
     }
     const sessionId = config.sessionId || this.key || this.#ports.ids.timeOrderedUuid();
     const folderKey = this.key ?? sessionId;
     const claim = this.#host.claimFolder(folderKey);
     try {
       const sessionSignal = this.#controller.signal;
-      const request = { config, cwd, sessionId, folderKey, sessionSignal };
+      const open = this.controls.openDefaults;
+      const complete = withOpenDefaults(config, open);
+      const request = { config: complete, cwd, sessionId, folderKey, sessionSignal, open };
       const { toolset, warnings, versionWarnings } = await finalizeToolset(this.#ports, request);
       this.#toolset = toolset;
       this.#folderClaim = claim;
-      return { tools: listCards(this.#ports, toolset), warnings, versionWarnings, sessionId };
+      return { tools: listCards(this.#cardSource(toolset)), warnings, versionWarnings, sessionId };
     } catch (thrown) {
       claim[Symbol.dispose]();
       throw thrown;
@@ -215,6 +232,10 @@ export class ToolSession implements AsyncDisposable {
     }
   }
 
+  #cardSource(toolset: FinalizedToolset | undefined): CardSource {
+    return { ports: this.#ports, toolset, open: this.controls.openDefaults };
+  }
+
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new TriviumError("unavailable", this.#closeReason);
   }
@@ -222,7 +243,10 @@ export class ToolSession implements AsyncDisposable {
   #finalized(): FinalizedToolset {
     this.#assertOpen();
     if (this.#toolset === undefined) {
-      throw new TriviumError("failedPrecondition", "the session has no tools yet; call FinalizeToolConfigRequest first");
+      throw new TriviumError(
+        "failedPrecondition",
+        "the session has no tools yet; call FinalizeToolConfigRequest first",
+      );
     }
     return this.#toolset;
   }

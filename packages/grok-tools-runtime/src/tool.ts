@@ -152,9 +152,9 @@ export interface ToolContext<Params = unknown> extends SessionScope {
   readonly limits: ToolLimits;
   readonly remindersEnabled: boolean;
   /** The name the caller uses for one of this tool's top-level parameters. Messages must use it. */
-  parameterName(canonicalName: string): string;
+  readonly parameterName: (canonicalName: string) => string;
   /** Reports output while the tool runs. Never blocks and never fails. */
-  progress(chunk: ToolProgress): void;
+  readonly progress: (chunk: ToolProgress) => void;
 }
 
 export interface ToolLimits {
@@ -185,6 +185,8 @@ export interface ToolResult {
   readonly promptText: string;
   /** The concise rendering, where the tool has one. */
   readonly concisePromptText?: string | undefined;
+  /** Payload keys that have another value under CONCISE and no `*_concise` twin in the output. */
+  readonly conciseKeys?: Readonly<Record<string, OutputValue>> | undefined;
   /** Set when the output says that the tool could not do what was asked. */
   readonly failure?: LogicalFailure | undefined;
   /** The tool cut its output. */

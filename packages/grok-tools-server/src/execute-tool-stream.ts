@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { TriviumError } from "@trivium/core";
-import { chunkText, type Chunk } from "@trivium/grok-tools-runtime";
+import { type Chunk, chunkText } from "@trivium/grok-tools-runtime";
 import {
   type ExecuteToolRequest,
   StreamDataChunkSchema,
@@ -51,5 +51,8 @@ export async function* executeToolStream(
 function chunkSizeOf({ options }: ExecuteToolRequest): number {
   const bytes = options?.streamChunkSize ?? DEFAULT_STREAM_CHUNK_BYTES;
   if (bytes >= 1 && bytes <= MAX_STREAM_CHUNK_BYTES) return bytes;
-  throw new TriviumError("invalidInput", `stream_chunk_size ${bytes} is not from 1 to ${MAX_STREAM_CHUNK_BYTES}`);
+  throw new TriviumError(
+    "invalidInput",
+    `stream_chunk_size ${bytes} is not from 1 to ${MAX_STREAM_CHUNK_BYTES}`,
+  );
 }

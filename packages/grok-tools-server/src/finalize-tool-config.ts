@@ -1,13 +1,11 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { FinalizeConfigError, type FinalizeReport, type ToolConfig, type Violation } from "@trivium/grok-tools-runtime";
+import { create } from "@bufbuild/protobuf";
+import type { FinalizeReport, ToolConfig } from "@trivium/grok-tools-runtime";
 import {
-  FinalizeConfigValidationDetailsSchema,
-  type FinalizeConfigViolationSchema,
   type FinalizeToolServerConfigRequest,
   type FinalizeToolServerConfigResponse,
   FinalizeToolServerConfigResponseSchema,
 } from "@trivium/proto/grok-tools";
+import { toRefusalStatus } from "./refusal-status.ts";
 import { type GrokToolsServiceDeps, type RequestHeaders, sessionOf } from "./request-metadata.ts";
 import { toWireToolInfo } from "./to-wire.ts";
 
@@ -27,8 +25,7 @@ export async function finalizeToolConfig(
     const report = await session.finalize(toToolConfig(request), { cwd });
     return toResponse(deps, request, report);
   } catch (thrown) {
-    if (FinalizeConfigError.isInstance(thrown)) throw toStatus(thrown);
-    throw thrown;
+    throw toRefusalStatus(thrown);
   }
 }
 
@@ -66,20 +63,3 @@ const noCallback = {
   activeSurfaces: [],
   message: "this server does not dial callback services",
 };
-
-function toStatus(error: FinalizeConfigError): ConnectError {
-  const value = { violations: error.violations.map(toWireViolation) };
-  const detail = { desc: FinalizeConfigValidationDetailsSchema, value };
-  return new ConnectError(error.message, Code.InvalidArgument, undefined, [detail], error);
-}
-
-function toWireViolation(violation: Violation): MessageInitShape<typeof FinalizeConfigViolationSchema> {
-  const { entryIndex, fieldPath, expected, badValueJson, ...always } = violation;
-  return {
-    ...always,
-    ...(entryIndex !== undefined && { entryIndex }),
-    ...(fieldPath !== undefined && { fieldPath }),
-    ...(expected !== undefined && { expected }),
-    ...(badValueJson !== undefined && { badValueJson }),
-  };
-}

@@ -1,126 +1,15 @@
-import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import { silentLogger } from "@trivium/core";
-import { ManualClock, sequentialIds, temporaryFolder } from "@trivium/core/testing";
-import { createGrokToolsRuntime, createToolRegistry, defineTool, type Tool } from "@trivium/grok-tools-runtime";
+import { Code, ConnectError } from "@connectrpc/connect";
 import {
   ErrorCode,
   FinalizeConfigValidationDetailsSchema,
-  GrokToolsService,
   OutputFormat,
   StreamDataKind,
   ToolCategory,
   type ToolStreamChunk,
 } from "@trivium/proto/grok-tools";
-import { errorInterceptor } from "@trivium/rpc";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
-import { grokToolsService } from "./grok-tools-service.ts";
-
-const say: Tool = defineTool({
-  id: "Sample:say",
-  kind: "read",
-  capabilities: { readOnly: true },
-  behaviorVersions: [{ version: "current", lifecycle: "active" }],
-  description: "Says `${{ params.read.text }}`.",
-  input: z.object({ text: z.string(), pad: z.number().default(0) }),
-  params: { stateKey: "sample.Say", schema: z.object({ loud: z.boolean().default(false) }) },
-  output: {
-    schema: z.object({ type: z.literal("Text"), text: z.string(), data: z.array(z.int()) }),
-    fields: [
-      { name: "text", description: "What was said.", type: "string", potentiallyLarge: true },
-      { name: "data", description: "As bytes.", type: "array", defaultOnly: true },
-    ],
-  },
-  truncation: { builtInMaxOutput: Number.POSITIVE_INFINITY },
-  run: ({ text, pad }) =>
-    Promise.resolve({
-      output: { type: "Text", text, data: new TextEncoder().encode(text) },
-      promptText: text + "x".repeat(pad),
-    }),
-});
-
-const fail: Tool = defineTool({
-  id: "Sample:fail",
-  kind: "search",
-  capabilities: { readOnly: true },
-  description: "Fails.",
-  input: z.object({}),
-  output: { schema: z.object({ type: z.literal("ReadFile") }), fields: [] },
-  run: () =>
-    Promise.resolve({
-      output: { type: "ReadFile", FileNotFound: "gone" },
-      promptText: "gone",
-      failure: { code: ErrorCode.FILE_NOT_FOUND, filePath: "/w/gone", lineNumber: 3, suggestion: "Look elsewhere." },
-    }),
-});
-
-const unavailable: Tool = defineTool({
-  id: "Other:say",
-  kind: "web_search",
-  capabilities: { readOnly: true },
-  description: "Needs a provider.",
-  input: z.object({}),
-  output: { schema: z.object({ type: z.literal("WebSearch") }), fields: [] },
-  dependency: { name: "web_search_provider", setting: "tools.webSearch", isConfigured: () => false },
-  run: () => Promise.reject(new Error("must not run")),
-});
-
-/** Runs until its signal aborts. */
-function waitingTool() {
-  const started = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  const tool = defineTool({
-    id: "Sample:wait",
-    kind: "execute",
-    capabilities: { readOnly: true, cancellable: true },
-    description: "Waits.",
-    input: z.object({}),
-    output: { schema: z.object({ type: z.literal("Text") }), fields: [] },
-    async run(_input, { signal }) {
-      started.resolve();
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-      ended.resolve();
-      throw signal.reason;
-    },
-  });
-  return { tool, started: started.promise, ended: ended.promise };
-}
-
-const notUsed = (): never => {
-  throw new Error("no tool of this test runs programs");
-};
-
-async function service(tools: readonly Tool[] = [say, fail, unavailable]) {
-  const folder = await temporaryFolder();
-  const clock = new ManualClock();
-  const runtime = createGrokToolsRuntime({
-    registry: createToolRegistry(tools),
-    workspace: folder.path,
-    dataDir: `${folder.path}/data`,
-    commandRunner: { start: notUsed, containment: notUsed, stats: notUsed, [Symbol.asyncDispose]: notUsed },
-    programRunner: { run: notUsed },
-    clock,
-    ids: sequentialIds(),
-    logger: silentLogger,
-  });
-  const transport = createRouterTransport(grokToolsService({ runtime }), {
-    router: { interceptors: [errorInterceptor] },
-  });
-  return {
-    client: createClient(GrokToolsService, transport),
-    clock,
-    runtime,
-    workspace: folder.path,
-    async [Symbol.asyncDispose]() {
-      await runtime[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
-}
-
-const headers = (values: Record<string, string>) => ({ headers: values });
-const all = { tools: [{ id: "Sample:say" }, { id: "Sample:fail" }] };
+import { all, headers, say, service, waitingTool } from "./testing/sample-service.ts";
 
 describe("GrokToolsService.FinalizeToolConfigRequest", () => {
   it("answers with the tools in order, schemas included", async () => {
@@ -137,20 +26,30 @@ describe("GrokToolsService.FinalizeToolConfigRequest", () => {
       description: "Says `text`.",
       contractVersion: "current",
       enabled: true,
-      capabilities: { isReadOnly: true, hasSideEffects: false, customCapabilities: ["kind:read", "scope:read"] },
-      defaultOptionsJson: '{"loud":false}',
-      currentOptionsJson: '{"loud":false}',
+      capabilities: {
+        isReadOnly: true,
+        hasSideEffects: false,
+        customCapabilities: ["kind:read", "scope:read"],
+      },
+      defaultOptionsJson: '{"loud":false,"tone":"a"}',
+      currentOptionsJson: '{"loud":false,"tone":"a"}',
       outputFormats: [{ defaultFields: ["text", "data"] }, { defaultFields: ["text"] }],
     });
     expect(JSON.parse(first?.inputSchemaJson ?? "")).toMatchObject({ type: "object", required: ["text"] });
-    expect(JSON.parse(first?.optionsSchemaJson ?? "")).toMatchObject({ properties: { loud: { default: false } } });
-    expect(JSON.parse(first?.outputSchemaJson ?? "")).toMatchObject({ properties: { type: { const: "Text" } } });
+    expect(JSON.parse(first?.optionsSchemaJson ?? "")).toMatchObject({
+      properties: { loud: { default: false } },
+    });
+    expect(JSON.parse(first?.outputSchemaJson ?? "")).toMatchObject({
+      properties: { type: { const: "Text" } },
+    });
   });
 
   it("refuses with all violations as a detail of the status", async () => {
     await using test = await service();
     const config = { tools: [{ id: "Sample:say", paramsJson: '{"loud":1,"x":2}' }, { id: "Sample:nope" }] };
-    const thrown: unknown = await test.client.finalizeToolConfigRequest(config).catch((reason: unknown) => reason);
+    const thrown: unknown = await test.client
+      .finalizeToolConfigRequest(config)
+      .catch((reason: unknown) => reason);
     const error = ConnectError.from(thrown);
     expect(error.code).toBe(Code.InvalidArgument);
     const [detail] = error.findDetails(FinalizeConfigValidationDetailsSchema);
@@ -172,13 +71,21 @@ describe("GrokToolsService.FinalizeToolConfigRequest", () => {
   it("can be called once", async () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
-    await expect(test.client.finalizeToolConfigRequest(all)).rejects.toMatchObject({ code: Code.FailedPrecondition });
+    await expect(test.client.finalizeToolConfigRequest(all)).rejects.toMatchObject({
+      code: Code.FailedPrecondition,
+    });
   });
 
   it("says that no callback host is connected", async () => {
     await using test = await service();
-    const { callbackStatus } = await test.client.finalizeToolConfigRequest({ clientCallbackAddr: "127.0.0.1:9" });
-    expect(callbackStatus).toMatchObject({ connected: false, activeSurfaces: [], message: expect.any(String) });
+    const { callbackStatus } = await test.client.finalizeToolConfigRequest({
+      clientCallbackAddr: "127.0.0.1:9",
+    });
+    expect(callbackStatus).toMatchObject({
+      connected: false,
+      activeSurfaces: [],
+      message: expect.any(String),
+    });
   });
 
   it("takes the folder of the session from x-trivium-cwd", async () => {
@@ -232,7 +139,10 @@ describe("GrokToolsService.ListTools", () => {
     expect(listed.tools[0]).toMatchObject({ inputSchemaJson: "", outputSchemaJson: "", contractVersion: "" });
     expect(listed.tools[0]?.optionsSchemaJson).toBeUndefined();
     const { tools } = await test.client.listTools({ includeDisabled: true, includeSchemas: true });
-    expect(tools[2]).toMatchObject({ enabled: false, capabilities: { customCapabilities: expect.arrayContaining(["requires:web_search_provider"]) } });
+    expect(tools[2]).toMatchObject({
+      enabled: false,
+      capabilities: { customCapabilities: expect.arrayContaining(["requires:web_search_provider"]) },
+    });
     expect(tools[0]?.inputSchemaJson).not.toBe("");
   });
 
@@ -270,7 +180,10 @@ describe("GrokToolsService.ExecuteTool", () => {
   it("answers with the call id it made up, the result and the facts of the run", async () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
-    const { callId, result, metadata } = await test.client.executeTool({ toolName: "say", inputJson: '{"text":"héhé"}' });
+    const { callId, result, metadata } = await test.client.executeTool({
+      toolName: "say",
+      inputJson: '{"text":"héhé"}',
+    });
     expect(callId).toMatch(/^00000000-0000-7000-/);
     expect(result).toMatchObject({ case: "success", value: { promptText: "héhé" } });
     expect(JSON.parse(result.case === "success" ? result.value.outputJson : "")).toEqual({
@@ -311,7 +224,10 @@ describe("GrokToolsService.ExecuteTool", () => {
   it("obeys the switches of the request metadata and refuses values they do not have", async () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
-    const failed = await test.client.executeTool({ toolName: "fail" }, headers({ "x-trivium-logical-errors": "output" }));
+    const failed = await test.client.executeTool(
+      { toolName: "fail" },
+      headers({ "x-trivium-logical-errors": "output" }),
+    );
     expect(failed.result).toMatchObject({ case: "success", value: { promptText: "gone" } });
     const text = await test.client.executeTool(
       { toolName: "say", inputJson: '{"text":"a"}' },
@@ -329,13 +245,19 @@ describe("GrokToolsService.ExecuteTool", () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
     const run = async (options: object) => {
-      const { result } = await test.client.executeTool({ toolName: "say", inputJson: '{"text":"a"}', options });
+      const { result } = await test.client.executeTool({
+        toolName: "say",
+        inputJson: '{"text":"a"}',
+        options,
+      });
       return result.case === "success" ? JSON.parse(result.value.outputJson) : result;
     };
     expect(await run({ outputFormat: OutputFormat.CONCISE })).toEqual({ type: "Text", text: "a" });
     expect(await run({ includeFields: ["data"] })).toEqual({ type: "Text", data: [97] });
     expect(await run({ excludeFields: ["data", "type"] })).toEqual({ type: "Text", text: "a" });
-    expect(await run({ workingDirectory: "/nowhere" })).toMatchObject({ value: { code: ErrorCode.INVALID_INPUT } });
+    expect(await run({ workingDirectory: "/nowhere" })).toMatchObject({
+      value: { code: ErrorCode.INVALID_INPUT },
+    });
     await expect(run({ timeoutMs: 0n })).rejects.toMatchObject({ code: Code.InvalidArgument });
     await expect(run({ timeoutMs: 2n ** 63n })).rejects.toMatchObject({ code: Code.InvalidArgument });
   });
@@ -397,7 +319,9 @@ async function collect(stream: AsyncIterable<ToolStreamChunk>): Promise<ToolStre
 }
 
 function join(chunks: readonly ToolStreamChunk[], kind: StreamDataKind) {
-  const slices = chunks.flatMap(({ chunk }) => (chunk.case === "data" && chunk.value.kind === kind ? [chunk.value] : []));
+  const slices = chunks.flatMap(({ chunk }) =>
+    chunk.case === "data" && chunk.value.kind === kind ? [chunk.value] : [],
+  );
   let size = 0;
   for (const { data, offset } of slices) {
     expect(data.length).toBeGreaterThan(0);
@@ -416,7 +340,10 @@ describe("GrokToolsService.ExecuteToolStream", () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
     const request = { toolName: "say", inputJson: '{"text":"héllo"}', options: { streamChunkSize } };
-    const { slices } = join(await collect(test.client.executeToolStream(request)), StreamDataKind.PROMPT_TEXT);
+    const { slices } = join(
+      await collect(test.client.executeToolStream(request)),
+      StreamDataKind.PROMPT_TEXT,
+    );
     expect(slices.map(({ data }) => new TextDecoder().decode(data))).toEqual(expected);
   });
 
@@ -429,7 +356,10 @@ describe("GrokToolsService.ExecuteToolStream", () => {
       const chunks = await collect(test.client.executeToolStream(request));
       const prompt = join(chunks, StreamDataKind.PROMPT_TEXT);
       const output = join(chunks, StreamDataKind.OUTPUT_JSON);
-      expect(result).toMatchObject({ case: "success", value: { promptText: prompt.text, outputJson: output.text } });
+      expect(result).toMatchObject({
+        case: "success",
+        value: { promptText: prompt.text, outputJson: output.text },
+      });
       const sizes = [...prompt.slices, ...output.slices].map(({ data }) => data.length);
       expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(Math.max(4, streamChunkSize));
       expect(new Set(chunks.map(({ callId }) => callId)).size).toBe(1);
@@ -449,8 +379,15 @@ describe("GrokToolsService.ExecuteToolStream", () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
     const pad = streamChunkSize < 10 ? 0 : streamChunkSize;
-    const request = { toolName: "say", inputJson: JSON.stringify({ text: "a", pad }), options: { streamChunkSize } };
-    const { slices } = join(await collect(test.client.executeToolStream(request)), StreamDataKind.PROMPT_TEXT);
+    const request = {
+      toolName: "say",
+      inputJson: JSON.stringify({ text: "a", pad }),
+      options: { streamChunkSize },
+    };
+    const { slices } = join(
+      await collect(test.client.executeToolStream(request)),
+      StreamDataKind.PROMPT_TEXT,
+    );
     expect(slices.map(({ data }) => data.length)).toEqual(pad === 0 ? [1] : [streamChunkSize, 1]);
   });
 
@@ -479,7 +416,9 @@ describe("GrokToolsService.ExecuteToolStream", () => {
   it("sends no slice for an empty text", async () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
-    const chunks = await collect(test.client.executeToolStream({ toolName: "say", inputJson: '{"text":""}' }));
+    const chunks = await collect(
+      test.client.executeToolStream({ toolName: "say", inputJson: '{"text":""}' }),
+    );
     expect(join(chunks, StreamDataKind.PROMPT_TEXT).slices).toEqual([]);
   });
 
@@ -494,9 +433,11 @@ describe("GrokToolsService.GetToolState", () => {
   it("gives params and state", async () => {
     await using test = await service();
     await expect(test.client.getToolState({})).rejects.toMatchObject({ code: Code.FailedPrecondition });
-    await test.client.finalizeToolConfigRequest({ tools: [{ id: "Sample:say", paramsJson: '{"loud":true}' }] });
+    await test.client.finalizeToolConfigRequest({
+      tools: [{ id: "Sample:say", paramsJson: '{"loud":true}' }],
+    });
     const { stateJson } = await test.client.getToolState({});
-    expect(JSON.parse(stateJson)).toEqual({ params: { "sample.Say": { loud: true } }, state: {} });
+    expect(JSON.parse(stateJson)).toEqual({ params: { "sample.Say": { loud: true, tone: "a" } }, state: {} });
   });
 
   it("answers DEADLINE_EXCEEDED when calls do not end, and lets later calls go on", async () => {

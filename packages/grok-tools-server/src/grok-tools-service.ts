@@ -1,5 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { GrokToolsService } from "@trivium/proto/grok-tools";
+import { agentRpcs } from "./agent-rpcs.ts";
+import { deprecatedRpcs } from "./deprecated-rpcs.ts";
 import { executeTool } from "./execute-tool.ts";
 import { executeToolStream } from "./execute-tool-stream.ts";
 import { finalizeToolConfig } from "./finalize-tool-config.ts";
@@ -17,6 +19,8 @@ export function grokToolsService(deps: GrokToolsServiceDeps): (router: ConnectRo
       executeTool: (request, context) => executeTool(deps, request, context),
       executeToolStream: (request, context) => executeToolStream(deps, request, context),
       getToolState: (request, context) => getToolState(deps, request, context),
+      ...deprecatedRpcs(deps),
+      ...agentRpcs(deps),
     });
   };
 }

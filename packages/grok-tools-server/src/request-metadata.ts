@@ -43,5 +43,8 @@ function switchOf<Value extends string>(
   if (text === null) return undefined;
   const value = values.find((candidate) => candidate === text);
   if (value !== undefined) return value;
-  throw new TriviumError("invalidInput", `${name} is ${JSON.stringify(text)}; it can be: ${values.join(", ")}`);
+  throw new TriviumError(
+    "invalidInput",
+    `${name} is ${JSON.stringify(text)}; it can be: ${values.join(", ")}`,
+  );
 }

@@ -69,7 +69,8 @@ export function toWireToolInfo(
       name: field.name,
       description: field.description,
       jsonType: field.type,
-      includedIn: field.defaultOnly === true ? [OutputFormat.DEFAULT] : [OutputFormat.DEFAULT, OutputFormat.CONCISE],
+      includedIn:
+        field.defaultOnly === true ? [OutputFormat.DEFAULT] : [OutputFormat.DEFAULT, OutputFormat.CONCISE],
       potentiallyLarge: field.potentiallyLarge === true,
     })),
     contractVersion: card.contractVersion,

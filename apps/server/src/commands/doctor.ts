@@ -7,7 +7,10 @@ import { doctorChecks } from "../doctor/checks.ts";
 const CHECK_MS = 10_000;
 
 /** `trivium doctor`: 0 when everything works, 1 when something does not. */
-export async function doctor({ values }: Config, { io, isJson }: { io: CliProcess; isJson: boolean }): Promise<number> {
+export async function doctor(
+  { values }: Config,
+  { io, isJson }: { io: CliProcess; isJson: boolean },
+): Promise<number> {
   const results = await runChecks(doctorChecks({ values, env: io.env }), CHECK_MS);
   io.stdout.write(`${isJson ? JSON.stringify(results, undefined, 2) : formatResults(results)}\n`);
   return results.some(({ status }) => status === "fail") ? 1 : 0;

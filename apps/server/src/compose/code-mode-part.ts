@@ -1,4 +1,9 @@
-import { type CellEngine, type CodeModeRuntime, createCellEngine, createCodeModeRuntime } from "@trivium/code-mode-runtime";
+import {
+  type CellEngine,
+  type CodeModeRuntime,
+  createCellEngine,
+  createCodeModeRuntime,
+} from "@trivium/code-mode-runtime";
 import { randomIds, systemClock } from "@trivium/core";
 import type { ConfigValues } from "../config/config-keys.ts";
 import type { Part } from "./part.ts";

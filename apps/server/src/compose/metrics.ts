@@ -22,14 +22,26 @@ export function registerMetrics(metrics: MetricsRegistry, { tools, codeMode }: M
         { labels: { state: "lingering" }, value: lingering },
       ];
     });
-    metrics.gauge("trivium_supervisors", "Processes that watch commands.", () => tools.processes.stats().supervisors);
+    metrics.gauge(
+      "trivium_supervisors",
+      "Processes that watch commands.",
+      () => tools.processes.stats().supervisors,
+    );
   }
   if (codeMode !== undefined) {
     const { engine, runtime } = codeMode;
     metrics.gauge("trivium_code_mode_sessions", "Open code-mode sessions.", () => runtime.stats().sessions);
-    metrics.gauge("trivium_cells", "Cells that run or whose result nobody has claimed.", () => runtime.stats().openCells);
+    metrics.gauge(
+      "trivium_cells",
+      "Cells that run or whose result nobody has claimed.",
+      () => runtime.stats().openCells,
+    );
     metrics.gauge("trivium_cell_workers", "Worker processes of cells.", () => engine.stats().workers);
-    metrics.gauge("trivium_cell_worker_restarts", "Workers replaced since the start.", () => engine.stats().workerRestarts);
+    metrics.gauge(
+      "trivium_cell_worker_restarts",
+      "Workers replaced since the start.",
+      () => engine.stats().workerRestarts,
+    );
   }
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();

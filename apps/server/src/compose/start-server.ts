@@ -44,7 +44,10 @@ const codeModeLimits = { readMaxBytes: 64 * MiB, writeMaxBytes: 64 * MiB, excess
  * @throws {@link ConfigError} for settings that do not fit together; {@link TriviumError} when the data folder is in
  * use; what Node reports for an address that cannot be bound.
  */
-export async function startServer(values: ConfigValues, surroundings: ServerSurroundings): Promise<RunningServer> {
+export async function startServer(
+  values: ConfigValues,
+  surroundings: ServerSurroundings,
+): Promise<RunningServer> {
   const { host, port, isLoopback } = parseListenAddress(values.listen);
   const tls = readTls(values);
   if (!isLoopback && values.token === undefined) {
@@ -61,9 +64,12 @@ export async function startServer(values: ConfigValues, surroundings: ServerSurr
   const tools = needsTools ? await startTools(values, part) : undefined;
   const codeMode = wanted.has("code-mode") ? startCodeMode(values, part) : undefined;
   const services: ((router: ConnectRouter) => void)[] = [];
-  if (tools !== undefined && wanted.has("grok-tools")) services.push(grokToolsService({ runtime: tools.runtime }));
+  if (tools !== undefined && wanted.has("grok-tools"))
+    services.push(grokToolsService({ runtime: tools.runtime }));
   if (codeMode !== undefined) {
-    services.push(codeModeService({ runtime: codeMode.runtime, maxRequests: values["codeMode.maxRequests"] }));
+    services.push(
+      codeModeService({ runtime: codeMode.runtime, maxRequests: values["codeMode.maxRequests"] }),
+    );
   }
   if (tools !== undefined && wanted.has("crabcode")) {
     const runtime = startCrabcode(values, part, tools);
@@ -99,7 +105,8 @@ function readTls(values: ConfigValues): TlsOptions | undefined {
     if (clientCa !== undefined) throw new ConfigError("tls.clientCa needs tls.cert and tls.key");
     return undefined;
   }
-  if (cert === undefined || key === undefined) throw new ConfigError("tls.cert and tls.key belong together; one is missing");
+  if (cert === undefined || key === undefined)
+    throw new ConfigError("tls.cert and tls.key belong together; one is missing");
   return {
     cert: readPem("tls.cert", cert),
     key: readPem("tls.key", key),

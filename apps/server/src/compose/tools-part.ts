@@ -1,4 +1,9 @@
-import { type GrokToolsRuntime, createCommandRunner, createGrokToolsRuntime, defaultToolSettings, type ProcessRunner } from "@trivium/grok-tools-runtime";
+import {
+  createCommandRunner,
+  createGrokToolsRuntime,
+  type GrokToolsRuntime,
+  type ProcessRunner,
+} from "@trivium/grok-tools-runtime";
 import type { ConfigValues } from "../config/config-keys.ts";
 import { version } from "../version.ts";
 import type { Part } from "./part.ts";
@@ -10,7 +15,10 @@ export interface ToolsPart {
 }
 
 /** Starts the process helpers and the tools runtime over them. */
-export async function startTools(values: ConfigValues, { stack, logger, env, dataDir }: Part): Promise<ToolsPart> {
+export async function startTools(
+  values: ConfigValues,
+  { stack, logger, env, dataDir }: Part,
+): Promise<ToolsPart> {
   const processes = stack.use(
     await createCommandRunner({
       dataFolder: `${dataDir}/processes`,
@@ -31,7 +39,7 @@ export async function startTools(values: ConfigValues, { stack, logger, env, dat
         workspaceRoots: values["tools.workspaceRoots"],
         sessionIdleMinutes: values["tools.sessionIdleMinutes"],
         maxConcurrentCommands: values["tools.maxConcurrentCommands"],
-        environment: { ...defaultToolSettings.environment, ...values["tools.environment"] },
+        environment: values["tools.environment"],
         loginShell: values["tools.loginShell"],
         rgPath: values["tools.rgPath"],
         respectGitignore: values["tools.respectGitignore"],

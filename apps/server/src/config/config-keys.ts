@@ -168,13 +168,13 @@ export const configKeys = {
   }),
   "tools.environment": key({
     schema: z.strictObject({
-      inherit: z.enum(["core", "all", "none"]).optional(),
-      exclude: z.array(z.string()).optional(),
-      set: z.record(z.string(), z.string()).optional(),
-      includeOnly: z.array(z.string()).optional(),
-      ignoreDefaultExcludes: z.boolean().optional(),
+      inherit: z.enum(["core", "all", "none"]).default("core"),
+      exclude: z.array(z.string()).default([]),
+      set: z.record(z.string(), z.string()).default({}),
+      includeOnly: z.array(z.string()).default([]),
+      ignoreDefaultExcludes: z.boolean().default(false),
     }),
-    default: {},
+    default: { inherit: "core", exclude: [], set: {}, includeOnly: [], ignoreDefaultExcludes: false },
     description:
       "Environment of commands: inherit core variables, all or none; patterns to exclude or keep; variables to set.",
   }),

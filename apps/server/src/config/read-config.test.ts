@@ -37,7 +37,10 @@ const examples: Record<string, { text: string; value: unknown }> = {
   "tools.workspaceRoots": { text: "/a,/b", value: ["/a", "/b"] },
   "tools.sessionIdleMinutes": { text: "0.5", value: 0.5 },
   "tools.maxConcurrentCommands": { text: "2", value: 2 },
-  "tools.environment": { text: '{"inherit":"none"}', value: { inherit: "none" } },
+  "tools.environment": {
+    text: '{"inherit":"none"}',
+    value: { inherit: "none", exclude: [], set: {}, includeOnly: [], ignoreDefaultExcludes: false },
+  },
   "tools.loginShell": { text: "true", value: true },
   "tools.rgPath": { text: "/usr/bin/rg", value: "/usr/bin/rg" },
   "tools.respectGitignore": { text: "all", value: "all" },

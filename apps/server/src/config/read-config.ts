@@ -30,13 +30,8 @@ export interface Config {
   readonly origins: Readonly<Record<ConfigName, string>>;
 }
 
-/** Variables with our prefix that are no settings: the command runner's markers, and the default of `npm start`. */
-const otherVariables: ReadonlySet<string> = new Set([
-  "TRIVIUM_CONFIG",
-  "TRIVIUM_DEFAULT_WORKSPACE",
-  "TRIVIUM_COMMAND",
-  "TRIVIUM_SERVER",
-]);
+/** Variables with our prefix that are no settings. */
+const otherVariables: ReadonlySet<string> = new Set(["TRIVIUM_CONFIG", "TRIVIUM_DEFAULT_WORKSPACE"]);
 
 /**
  * Puts defaults, file, environment and flags together; later ones win.

@@ -33,7 +33,9 @@ type Finding = Awaited<ReturnType<Check["run"]>>;
 async function nodeVersion(): Promise<Finding> {
   const major = Number(process.versions.node.split(".")[0]);
   const detail = `Node ${process.versions.node}`;
-  return major >= 26 ? { status: "ok", detail } : { status: "fail", detail: `${detail}; the server needs 26 or newer` };
+  return major >= 26
+    ? { status: "ok", detail }
+    : { status: "fail", detail: `${detail}; the server needs 26 or newer` };
 }
 
 async function dataFolder(path: string): Promise<Finding> {
@@ -53,14 +55,23 @@ async function port(listen: string): Promise<Finding> {
 }
 
 async function commands(dataDir: string): Promise<Finding> {
-  await using processes = await createCommandRunner({ dataFolder: join(dataDir, "doctor"), warmSupervisors: 0 });
+  await using processes = await createCommandRunner({
+    dataFolder: join(dataDir, "doctor"),
+    warmSupervisors: 0,
+  });
   const { summary, subreaper } = await processes.containment();
   return { status: subreaper ? "ok" : "warn", detail: summary };
 }
 
 async function ripgrep(values: ConfigValues, signal: AbortSignal): Promise<Finding> {
-  await using processes = await createCommandRunner({ dataFolder: join(values.dataDir, "doctor"), warmSupervisors: 0 });
-  return { status: "ok", detail: await ripgrepVersion(processes.programs, { rgPath: values["tools.rgPath"], signal }) };
+  await using processes = await createCommandRunner({
+    dataFolder: join(values.dataDir, "doctor"),
+    warmSupervisors: 0,
+  });
+  return {
+    status: "ok",
+    detail: await ripgrepVersion(processes.programs, { rgPath: values["tools.rgPath"], signal }),
+  };
 }
 
 async function cells(signal: AbortSignal): Promise<Finding> {
@@ -79,7 +90,8 @@ async function cells(signal: AbortSignal): Promise<Finding> {
         stored() {},
         notified() {},
         toolCalled() {},
-        ended: (end) => (end.type === "completed" ? resolve(text) : reject(new Error(`the cell was ${end.type}`))),
+        ended: (end) =>
+          end.type === "completed" ? resolve(text) : reject(new Error(`the cell was ${end.type}`)),
       },
     );
   });
@@ -93,7 +105,10 @@ async function models(values: ConfigValues, env: DoctorSubject["env"]): Promise<
   const active = catalogue.defaultProfile(settings);
   const profiles = catalogue
     .check(settings)
-    .map(({ name, description, problem }) => `${name} (${description}${problem === undefined ? "" : `: ${problem}`})`);
+    .map(
+      ({ name, description, problem }) =>
+        `${name} (${description}${problem === undefined ? "" : `: ${problem}`})`,
+    );
   const isWanted = values.defaultModel === undefined || values.defaultModel === active;
   return { status: isWanted ? "ok" : "warn", detail: `${active} is used; there are: ${profiles.join(", ")}` };
 }

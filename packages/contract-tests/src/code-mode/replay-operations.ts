@@ -115,7 +115,7 @@ class OperationReplay {
       call.subscription = as;
     });
     this.#streams.set(as, stream);
-    await pause(operation.settle_ms ?? 10);
+    await pause(operation.settle_ms ?? 40);
     return stream.end === undefined ? { subscribed: true } : { ...stream.end };
   }
 

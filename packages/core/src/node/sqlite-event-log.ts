@@ -60,7 +60,8 @@ export class SqliteEventLogStore implements EventLogStore {
 
   open(name: string): Promise<EventLog> {
     let log = this.#open.get(name);
-    if (log === undefined) {
+    // A log that was closed goes on where it stopped.
+    if (log === undefined || log.isClosed) {
       log = new SqliteEventLog(this.#database, this.#claim(name), this.#clock);
       this.#open.set(name, log);
     }

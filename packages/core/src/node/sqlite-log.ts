@@ -51,6 +51,10 @@ export class SqliteEventLog implements EventLog {
     this.#firstSeq = this.#readFirstSeq();
   }
 
+  get isClosed(): boolean {
+    return this.#growth.isClosed;
+  }
+
   get bounds(): LogBounds {
     return { epoch: this.#epoch, firstSeq: this.#firstSeq, lastSeq: this.#writtenSeq };
   }

@@ -78,9 +78,9 @@ export function refusal(code: Code, reason: string): ConnectError {
   return new ConnectError("refused", code, undefined, [{ desc: ErrorInfoSchema, value }]);
 }
 
-/** A connection that broke. */
-export function connectionLoss(): ConnectError {
-  return new ConnectError("socket hang up", Code.Unavailable);
+/** A connection that broke, as one of the transports reports it. */
+export function connectionLoss(code: Code = Code.Unavailable): ConnectError {
+  return new ConnectError("socket hang up", code);
 }
 
 /** An event of session s1 with its envelope. */

@@ -10,7 +10,14 @@ export type MessageBlock =
       /** What the provider wants back with the block, such as a signature. */
       readonly provider_meta?: Readonly<Record<string, unknown>>;
     }
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: ToolInput }
+  | {
+      readonly type: "tool_use";
+      readonly id: string;
+      readonly name: string;
+      readonly input: ToolInput;
+      /** As for thinking. */
+      readonly provider_meta?: Readonly<Record<string, unknown>>;
+    }
   | {
       readonly type: "tool_result";
       readonly tool_use_id: string;

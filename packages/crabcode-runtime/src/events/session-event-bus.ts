@@ -98,7 +98,10 @@ export class SessionEventBus {
       () => {},
       (cause: unknown) => {
         this.#failure ??= cause;
-        this.#logger.error({ sessionId: this.sessionId, type: event.type, cause }, "an event was not written");
+        this.#logger.error(
+          { sessionId: this.sessionId, type: event.type, cause },
+          "an event was not written",
+        );
       },
     );
     return delivered;

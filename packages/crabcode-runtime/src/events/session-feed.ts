@@ -37,6 +37,8 @@ export class SessionFeed implements EventListener, Disposable {
   #queue: Queued[] = [];
   #queuedBytes = 0;
   #isLive: boolean;
+  /** Only a reader that fell behind gets texts merged; a replay is what it was. */
+  #mayMerge = false;
   #hasEnded = false;
   /** Last event that was taken by the reader. */
   #takenSeq: number;
@@ -80,9 +82,11 @@ export class SessionFeed implements EventListener, Disposable {
       if (this.#readSeq < writtenSeq) this.#skipTo(writtenSeq + 1);
       // What was written meanwhile is found by the next call.
       this.#isLive = this.#readSeq >= this.#bus.seq;
+      if (this.#isLive) this.#mayMerge = false;
       return;
     }
-    for (const event of mergeText(this.#withGaps(page))) this.#enqueue(event);
+    const events = this.#withGaps(page);
+    for (const event of this.#mayMerge ? mergeText(events) : events) this.#enqueue(event);
   }
 
   deliver(event: PublishedEvent): void {
@@ -111,6 +115,7 @@ export class SessionFeed implements EventListener, Disposable {
     this.#queue = [];
     this.#queuedBytes = 0;
     this.#isLive = false;
+    this.#mayMerge = true;
     this.#readSeq = this.#takenSeq;
   }
 

@@ -5,7 +5,12 @@ import { PermissionPolicy, type PermissionSubject } from "./permission-policy.ts
 import { matchesWildcard } from "./wildcard.ts";
 
 type Permissions = Record<string, unknown>;
-type Case = [name: string, given: { settings?: Permissions; plan?: boolean; granted?: string[] }, call: Call, string];
+type Case = [
+  name: string,
+  given: { settings?: Permissions; plan?: boolean; granted?: string[] },
+  call: Call,
+  string,
+];
 type Call = { tool: string; input: Record<string, unknown>; outside?: string };
 
 const readOnly = new Set(["Read", "Grep", "Glob", "Code", "WebSearch"]);
@@ -19,7 +24,12 @@ const cases: Case[] = [
   ["reading is allowed", {}, file("Read", "a.txt"), "allow"],
   ["writing asks", {}, file("Write", "a.txt"), "ask"],
   ["bypass allows", { settings: { run_everything: true } }, bash("rm x"), "allow"],
-  ["bypass silences a tool's own wish", { settings: { run_everything: true } }, { tool: "WebSearch", input: {} }, "allow"],
+  [
+    "bypass silences a tool's own wish",
+    { settings: { run_everything: true } },
+    { tool: "WebSearch", input: {} },
+    "allow",
+  ],
   ["a tool's own wish asks although it only reads", {}, { tool: "WebSearch", input: {} }, "ask"],
   ["plan mode denies, grants or not", { plan: true, granted: ["Write"] }, file("Write", "a"), "deny"],
   ["plan mode denies allow rules too", { plan: true, settings: allowGit }, bash("git status"), "deny"],
@@ -31,7 +41,12 @@ const cases: Case[] = [
   ["an allow rule fits a simple command", { settings: allowGit }, bash("git status"), "allow"],
   ["an allow rule never covers a compound", { settings: allowGit }, bash("git status; rm -rf x"), "ask"],
   ["a path rule needs a path", { settings: { allow: [{ tool: "*", path: "src/**" }] } }, bash("ls"), "ask"],
-  ["an ask rule asks for reading", { settings: { ask: [{ tool: "Read", path: "secrets/*" }] } }, file("Read", "secrets/a"), "ask"],
+  [
+    "an ask rule asks for reading",
+    { settings: { ask: [{ tool: "Read", path: "secrets/*" }] } },
+    file("Read", "secrets/a"),
+    "ask",
+  ],
   ["acceptEdits", { settings: { default_mode: "acceptEdits" } }, file("Write", "a"), "allow"],
   ["dontAsk", { settings: { default_mode: "dontAsk" } }, file("Write", "a"), "deny"],
   ["dontAsk outside", { settings: { default_mode: "dontAsk" } }, hostname, "deny"],
@@ -41,12 +56,17 @@ const cases: Case[] = [
   ["outside the workspace even reading asks", {}, hostname, "ask"],
   ["the plain grant does not reach outside", { granted: ["Read"] }, hostname, "ask"],
   ["an outside grant is for its folder", { granted: ["Read(outside:/etc)"] }, hostname, "allow"],
-  ["a tool rule may be a wildcard", { settings: { deny: [{ tool: "mcp__gh__*" }] } }, { tool: "mcp__gh__x", input: {} }, "deny"],
+  [
+    "a tool rule may be a wildcard",
+    { settings: { deny: [{ tool: "mcp__gh__*" }] } },
+    { tool: "mcp__gh__x", input: {} },
+    "deny",
+  ],
   ["code cells are allowed in plan mode", { plan: true }, { tool: "Code", input: {} }, "allow"],
 ];
 
 describe("PermissionPolicy", () => {
-  it.each(cases)("%s", (_name, { settings = {}, plan = false, granted = [] }, call, expected) => {
+  it.each(cases)("%s", (...[, { settings = {}, plan = false, granted = [] }, call, expected]) => {
     const policy = new PermissionPolicy(parseSessionSettings({ permissions: settings }).permissions, "/work");
     policy.isPlanMode = plan;
     for (const key of granted) policy.grant(key);
@@ -61,11 +81,20 @@ describe("PermissionPolicy", () => {
   });
 
   it("fits paths both absolute and relative to the folder of the session", () => {
-    const rules = { deny: [{ tool: "Read", path: "**/.env" }, { tool: "Read", path: "keys/*" }] };
+    const rules = {
+      deny: [
+        { tool: "Read", path: "**/.env" },
+        { tool: "Read", path: "keys/*" },
+      ],
+    };
     const policy = new PermissionPolicy(parseSessionSettings({ permissions: rules }).permissions, "/work");
     const decide = (targetPath: string): string =>
       policy.decide({ tool: "Read", isReadOnly: true, input: { file_path: "link" }, targetPath }).behavior;
-    expect([decide("/work/.env"), decide("/work/keys/a"), decide("/work/a")]).toEqual(["deny", "deny", "allow"]);
+    expect([decide("/work/.env"), decide("/work/keys/a"), decide("/work/a")]).toEqual([
+      "deny",
+      "deny",
+      "allow",
+    ]);
   });
 });
 

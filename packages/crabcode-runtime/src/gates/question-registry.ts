@@ -152,7 +152,8 @@ export class QuestionRegistry {
   /** @throws CrabcodeError as {@link QuestionRegistry.answerPermission}, and SELECTION_INVALID */
   answerChoice(answer: ChoiceAnswer): void {
     const pending = this.#pending.get(this.#find(answer, "choice_request"));
-    if (pending === undefined || pending.request.type !== "choice_request") throw notPending(answer.toolUseId);
+    if (pending === undefined || pending.request.type !== "choice_request")
+      throw notPending(answer.toolUseId);
     if (answer.isCancelled !== true) assertSelection(answer.selected, pending.request);
     pending.settle({ resolution: "answered", choice: answer });
   }
@@ -194,7 +195,9 @@ export class QuestionRegistry {
       () => {},
     );
     const timer =
-      timeoutMs === 0 ? undefined : clock.setTimer(timeoutMs, () => pending.settle({ resolution: "expired" }));
+      timeoutMs === 0
+        ? undefined
+        : clock.setTimer(timeoutMs, () => pending.settle({ resolution: "expired" }));
     const onAbort = (): void => pending.settle({ resolution: "cancelled" });
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -237,7 +240,10 @@ export class QuestionRegistry {
       throw notPending(toolUseId);
     }
     if (ofAgents.length > 1) {
-      throw new CrabcodeError("REQUEST_AMBIGUOUS", "several agents ask with that tool_use_id; name the agent_id");
+      throw new CrabcodeError(
+        "REQUEST_AMBIGUOUS",
+        "several agents ask with that tool_use_id; name the agent_id",
+      );
     }
     const [ofAgent] = ofAgents;
     if (ofAgent !== undefined && ofAgent.request.type === type) {
@@ -246,7 +252,10 @@ export class QuestionRegistry {
     const isEarly = this.#announced.has(key) && this.#announced.get(key) === undefined;
     if (isEarly && !this.#settled.has(key) && type === "permission_request") return key;
     if (this.#settled.has(key) || this.#announced.get(key) !== undefined) {
-      throw new CrabcodeError("REQUEST_ALREADY_ANSWERED", "the question with that tool_use_id is already settled");
+      throw new CrabcodeError(
+        "REQUEST_ALREADY_ANSWERED",
+        "the question with that tool_use_id is already settled",
+      );
     }
     throw notPending(toolUseId);
   }
@@ -301,7 +310,9 @@ function assertSelection(selected: readonly string[], request: ChoiceRequestEven
   if (isOffered && isUnique && (request.multiple || selected.length === 1)) return;
   throw new CrabcodeError(
     "SELECTION_INVALID",
-    request.multiple ? "selected must be some of the offered options" : "selected must be one of the offered options",
+    request.multiple
+      ? "selected must be some of the offered options"
+      : "selected must be one of the offered options",
   );
 }
 

@@ -43,7 +43,9 @@ describe("a permission question", () => {
       fixture.runtime.respondPermission({ ...answer, isAllowed: false }),
     ]);
     expect(both[0].status).toBe("fulfilled");
-    expect(both[1]).toMatchObject({ reason: { reason: "REQUEST_ALREADY_ANSWERED", kind: "failedPrecondition" } });
+    expect(both[1]).toMatchObject({
+      reason: { reason: "REQUEST_ALREADY_ANSWERED", kind: "failedPrecondition" },
+    });
     await reader.ended;
     await bus.find({ type: "turn_complete" });
     const order = outline(bus.events);
@@ -118,7 +120,10 @@ describe("a permission question", () => {
     await using fixture = await RuntimeFixture.create({ script: [{ tool_calls: [bash("c1", "echo hi")] }] });
     const reader = await fixture.send("x");
     await reader.find({ type: "permission_request" });
-    await expect(fixture.runtime.respondPermission({ ...allow, ...wrong })).rejects.toMatchObject({ reason, kind });
+    await expect(fixture.runtime.respondPermission({ ...allow, ...wrong })).rejects.toMatchObject({
+      reason,
+      kind,
+    });
   });
 
   it("is refused without being asked when nobody is there", async () => {
@@ -130,9 +135,17 @@ describe("a permission question", () => {
     await bus.find({ type: "turn_complete" });
     expect(outline(bus.events)).not.toContain("permission_request:c1");
     expect(outline(bus.events)).not.toContain("choice_request:c2");
-    expect(await bus.find({ type: "permission_response" })).toMatchObject({ allowed: false, resolution: "auto" });
-    expect(await bus.find({ type: "choice_response" })).toMatchObject({ selected: ["a"], resolution: "auto" });
-    expect(events.find(({ tool_use_id, type }) => type === "tool_result" && tool_use_id === "c2")).toMatchObject({
+    expect(await bus.find({ type: "permission_response" })).toMatchObject({
+      allowed: false,
+      resolution: "auto",
+    });
+    expect(await bus.find({ type: "choice_response" })).toMatchObject({
+      selected: ["a"],
+      resolution: "auto",
+    });
+    expect(
+      events.find(({ tool_use_id, type }) => type === "tool_result" && tool_use_id === "c2"),
+    ).toMatchObject({
       is_error: false,
       result: expect.stringMatching(/^User selected: a/),
     });
@@ -140,7 +153,10 @@ describe("a permission question", () => {
 
   it("asks for reading outside the workspace, with a key of its own", async () => {
     await using fixture = await RuntimeFixture.create({
-      script: [{ tool_calls: [{ id: "c1", name: "Read", input: { path: "/etc/hostname" } }] }, { text: "ok" }],
+      script: [
+        { tool_calls: [{ id: "c1", name: "Read", input: { path: "/etc/hostname" } }] },
+        { text: "ok" },
+      ],
     });
     const reader = await fixture.send("x");
     expect(await reader.find({ type: "permission_request" })).toMatchObject({
@@ -164,7 +180,9 @@ describe("a permission question", () => {
 
 describe("a choice question", () => {
   it("takes one of the options and nothing else", async () => {
-    await using fixture = await RuntimeFixture.create({ script: [{ tool_calls: [ask("c1")] }, { text: "fine" }] });
+    await using fixture = await RuntimeFixture.create({
+      script: [{ tool_calls: [ask("c1")] }, { text: "fine" }],
+    });
     const reader = await fixture.send("x");
     expect(await reader.find({ type: "choice_request" })).toMatchObject({
       tool_use_id: "c1",
@@ -192,7 +210,11 @@ describe("a choice question", () => {
 
   it("may be cancelled, or answered with several", async () => {
     await using fixture = await RuntimeFixture.create({
-      script: [{ tool_calls: [ask("c1")] }, { tool_calls: [ask("c2", { multiple: "true" })] }, { text: "fine" }],
+      script: [
+        { tool_calls: [ask("c1")] },
+        { tool_calls: [ask("c2", { multiple: "true" })] },
+        { text: "fine" },
+      ],
     });
     const reader = await fixture.send("x");
     await reader.find({ type: "choice_request" });

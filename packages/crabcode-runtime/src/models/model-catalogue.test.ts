@@ -26,6 +26,7 @@ describe("createModelCatalogue", () => {
     ["a default that is configured wrongly", { defaultModel: "broken" }, {}, "broken"],
     ["a base profile", { api: smart }, { ANTHROPIC_API_KEY: "k" }, "default"],
     ["no default, one usable profile", { models: { a: smart, b: local } }, {}, "b"],
+    ["a usable profile and a key in the environment", { models: { b: local } }, { OPENAI_API_KEY: "k" }, "b"],
     ["only a key in the environment", { models: {} }, { OPENAI_API_KEY: "k" }, "default"],
     ["offline chosen", { defaultModel: "offline" }, { OPENAI_API_KEY: "k" }, "offline"],
   ])("with %s a session starts with %s", (...row) => {

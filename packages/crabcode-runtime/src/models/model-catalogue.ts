@@ -72,18 +72,21 @@ function describe({ provider, model }: ApiConfig): string {
 }
 
 /**
- * The configured default, else the base profile, else the first configured one that can be opened. A profile that
- * only lacks its key gives way to `offline`, which says so; one that is configured wrongly stays, so that the
+ * The configured default, else the base profile, else the first configured one that can be opened, else what a key
+ * in the environment stands for. A profile that only lacks its key gives way to `offline`, which says so; one that is configured wrongly stays, so that the
  * mistake is seen.
  */
 function defaultProfile(settings: ModelSettings, environment: ModelEnvironment): string {
-  const { defaultModel } = settings;
-  const base = baseConfig(settings, environment) === undefined ? undefined : BASE_PROFILE;
-  const usable = Object.keys(settings.models).find((name) => {
-    const config = configOf(name, settings, environment);
-    return config !== undefined && lacks(config, environment) === undefined;
+  const base = baseConfig(settings, environment);
+  const usable = Object.keys(settings.models).find((candidate) => {
+    const candidateConfig = configOf(candidate, settings, environment);
+    return candidateConfig !== undefined && lacks(candidateConfig, environment) === undefined;
   });
-  const name = defaultModel ?? base ?? usable ?? OFFLINE_PROFILE;
+  const name =
+    settings.defaultModel ??
+    (base === settings.api ? BASE_PROFILE : undefined) ??
+    usable ??
+    (base === undefined ? OFFLINE_PROFILE : BASE_PROFILE);
   const config = configOf(name, settings, environment);
   if (config === undefined || lacks(config, environment)?.lacks === "credentials") return OFFLINE_PROFILE;
   return name;

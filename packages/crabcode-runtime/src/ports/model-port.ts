@@ -76,7 +76,7 @@ export interface ModelFailure {
  *
  * Calls may be announced (`tool-start`, `tool-delta`) or come whole; only `tool-end` counts. `input` is absent
  * when the arguments were not a JSON object; `rawInput` is then what the provider sent. `providerMeta` of
- * thinking (a signature) is stored and sent back unchanged. `usage` may come more than once: the last one holds.
+ * thinking and of calls (a signature) is stored and sent back unchanged. `usage` may come more than once: the last one holds.
  * A stream without `finish` ended early, which the loop treats as finished.
  */
 export type ModelChunk =
@@ -94,6 +94,7 @@ export type ModelChunk =
       readonly name: string;
       readonly input?: ToolInput;
       readonly rawInput?: string;
+      readonly providerMeta?: Readonly<Record<string, unknown>>;
     }
   | { readonly type: "usage"; readonly usage: ModelUsage }
   | {

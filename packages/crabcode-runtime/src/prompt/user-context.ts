@@ -25,7 +25,8 @@ function foldersDownTo(cwd: string): string[] {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
     folders.unshift(folder);
-    if (readNote(join(folder, ".git", "HEAD")) !== "" || readNote(join(folder, ".git")) !== "") return folders;
+    if (readNote(join(folder, ".git", "HEAD")) !== "" || readNote(join(folder, ".git")) !== "")
+      return folders;
     if (dirname(folder) === folder) return [cwd];
   }
 }

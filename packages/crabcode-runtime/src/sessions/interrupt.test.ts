@@ -86,7 +86,9 @@ describe("cancelling a call", () => {
   });
 
   it("by leaving the loop over its events interrupts too", async () => {
-    await using fixture = await RuntimeFixture.create({ script: [{ text: ["a", "b"], hold: "never", hold_after_chunks: 1 }] });
+    await using fixture = await RuntimeFixture.create({
+      script: [{ text: ["a", "b"], hold: "never", hold_after_chunks: 1 }],
+    });
     const bus = await fixture.subscribe();
     const { events } = await fixture.runtime.sendMessage({ session: { sessionId: "" }, text: "x" });
     for await (const { type } of events) if (type === "stream_text") break;
@@ -135,7 +137,10 @@ describe("interruptTurn", () => {
     await first.find({ type: "stream_mode" });
     const { isInterrupted, operationId } = await fixture.runtime.interruptTurn("");
     expect(isInterrupted).toBe(true);
-    expect(await bus.find({ type: "turn_complete" })).toMatchObject({ reason: "interrupted", operation_id: operationId });
+    expect(await bus.find({ type: "turn_complete" })).toMatchObject({
+      reason: "interrupted",
+      operation_id: operationId,
+    });
     expect(outline(await second.all()).at(-1)).toBe("turn_complete:end_turn");
     expect(await fixture.runtime.interruptTurn("")).toMatchObject({ isInterrupted: false, operationId: "" });
   });
@@ -156,7 +161,10 @@ describe("a lost connection", () => {
 
   it("lets a turn with a key wait for the resend, then interrupts it", async () => {
     await using fixture = await RuntimeFixture.create({
-      script: [{ text: "a", hold: "one" }, { text: "b", hold: "never" }],
+      script: [
+        { text: "a", hold: "one" },
+        { text: "b", hold: "never" },
+      ],
     });
     const bus = await fixture.subscribe();
     const connection = new AbortController();

@@ -2,6 +2,7 @@ import type { Clock } from "@trivium/core";
 import { TriviumError } from "@trivium/core";
 import { CrabcodeError } from "../crabcode-error.ts";
 import type { EventStream } from "../events/event-stream.ts";
+import type { ResumedRun } from "../turn/loop-deps.ts";
 
 /** A stream nobody reads is ended this long after its turn. */
 const STALLED_READER_MS = 120_000;
@@ -13,6 +14,8 @@ export interface OperationOptions {
   readonly maxTurns: number;
   readonly isInteractive: boolean;
   readonly idempotencyKey: string | undefined;
+  /** Set for a turn that goes on after a restart. */
+  readonly resumed?: ResumedRun | undefined;
   readonly rejoinGraceMs: number;
   readonly clock: Clock;
   /** Called when nobody is interested any more. */
@@ -26,6 +29,7 @@ export class Operation {
   readonly maxTurns: number;
   readonly isInteractive: boolean;
   readonly idempotencyKey: string | undefined;
+  readonly resumed: ResumedRun | undefined;
   /** Last event before the first of the turn; undefined while it waits. */
   afterSeq: number | undefined;
   readonly #abort = new AbortController();
@@ -43,6 +47,7 @@ export class Operation {
     this.maxTurns = options.maxTurns;
     this.isInteractive = options.isInteractive;
     this.idempotencyKey = options.idempotencyKey;
+    this.resumed = options.resumed;
   }
 
   /** Aborts when the turn is to be interrupted. */
@@ -56,10 +61,7 @@ export class Operation {
   }
 
   /** What is stored when the message is admitted. */
-  get admission(): Pick<
-    Operation,
-    "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey"
-  > {
+  get admission(): Pick<Operation, "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey"> {
     const { operationId, text, maxTurns, isInteractive, idempotencyKey } = this;
     return { operationId, text, maxTurns, isInteractive, idempotencyKey };
   }

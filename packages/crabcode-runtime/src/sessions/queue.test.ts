@@ -11,7 +11,9 @@ describe("messages of one session", () => {
     const bus = await fixture.subscribe();
     await fixture.send("1");
     const second = await fixture.send("2");
-    expect(await second.find({ type: "server.heartbeat" })).toMatchObject({ properties: { epoch: expect.any(String) } });
+    expect(await second.find({ type: "server.heartbeat" })).toMatchObject({
+      properties: { epoch: expect.any(String) },
+    });
     fixture.models.release("one");
     expect(outline(await second.all())).toEqual([
       "stream_mode:requesting",
@@ -36,7 +38,10 @@ describe("messages of one session", () => {
   it("wait eight at a time", async () => {
     await using fixture = await RuntimeFixture.create({ script: [{ hold: "never", text: "a" }] });
     for (let count = 0; count < 9; count++) await fixture.send("x");
-    await expect(fixture.send("x")).rejects.toMatchObject({ reason: "QUEUE_FULL", kind: "resourceExhausted" });
+    await expect(fixture.send("x")).rejects.toMatchObject({
+      reason: "QUEUE_FULL",
+      kind: "resourceExhausted",
+    });
   });
 
   it.each([
@@ -47,9 +52,14 @@ describe("messages of one session", () => {
     [{ text: "x", idempotencyKey: "k".repeat(129) }, "IDEMPOTENCY_KEY_INVALID"],
   ])("are refused before they have any effect: %#", async (input, reason) => {
     await using fixture = await RuntimeFixture.create();
-    await expect(fixture.send(input.text, input)).rejects.toMatchObject({ reason, sessionId: expect.any(String) });
+    await expect(fixture.send(input.text, input)).rejects.toMatchObject({
+      reason,
+      sessionId: expect.any(String),
+    });
     const bus = await fixture.subscribe();
-    expect(await bus.find({ type: "server.connected" })).toMatchObject({ properties: { seq: 0, busy: false } });
+    expect(await bus.find({ type: "server.connected" })).toMatchObject({
+      properties: { seq: 0, busy: false },
+    });
   });
 });
 
@@ -137,7 +147,9 @@ describe("TurnQueue", () => {
           await new Promise((resolve) => setImmediate(resolve));
         }
         await queue.idle();
-        const expected = Array.from({ length: added }, (_, item) => item).filter((item) => !removed.has(item));
+        const expected = Array.from({ length: added }, (_, item) => item).filter(
+          (item) => !removed.has(item),
+        );
         expect(started).toEqual(expected);
       }),
       { numRuns: 60 },

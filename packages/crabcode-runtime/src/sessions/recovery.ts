@@ -3,7 +3,9 @@ import { z } from "zod";
 import type { MessageBlock } from "../conversation/message.ts";
 import type { PublishedEvent } from "../events/session-event-bus.ts";
 import type { OperationRecord } from "../store/operation-store.ts";
+import type { ResumedRun } from "../turn/loop-deps.ts";
 import { LoopEvents } from "../turn/loop-events.ts";
+import { findResumableStep } from "../turn/resumable-step.ts";
 import { interrupted } from "../turn/tool-call.ts";
 import { publishResult } from "../turn/tool-phase.ts";
 import { completeTurn, type TurnHost } from "./turn-runner.ts";
@@ -31,23 +33,46 @@ const toolResultEvent = z.object({
 type Recovering = Pick<TurnHost, "parts" | "environment" | "questions">;
 type ToolUse = { id: string; name: string; input: Readonly<Record<string, unknown>> };
 
+/** A message that is to be run after a restart. */
+export interface RecoveredMessage {
+  readonly record: OperationRecord;
+  /** Set when its turn had begun and waited for an answer. */
+  readonly resumed: ResumedRun | undefined;
+}
+
 /**
  * Brings every turn that the last process left unfinished to its end: what was streamed is kept, every call gets
- * its one result, and `turn_complete` is published. Nothing is run again.
+ * its one result, and `turn_complete` is published. No call is run again.
  *
- * @returns messages that had not begun and have an idempotency key, in order: they are to be run
+ * @returns what is to be run, in order: a turn that only waited for an answer, and messages that had not begun
+ * and have an idempotency key
  */
-export async function recoverOperations(host: Recovering): Promise<OperationRecord[]> {
+export async function recoverOperations(host: Recovering): Promise<RecoveredMessage[]> {
   const { operations } = host.parts;
-  const waiting: OperationRecord[] = [];
+  const recovered: RecoveredMessage[] = [];
   for (const record of operations.unfinished()) {
     if (record.state === "queued") {
       if (record.idempotencyKey === undefined) operations.forget(record.operationId);
-      else waiting.push(record);
-    } else if (record.state === "running") await interruptTurn(host, record);
-    else await finishEnding(host, record);
+      else recovered.push({ record, resumed: undefined });
+    } else if (record.state === "ending") await finishEnding(host, record);
+    else {
+      const resumed = await findResumedRun(host, record);
+      if (resumed === undefined) await interruptTurn(host, record);
+      else recovered.push({ record, resumed });
+    }
   }
-  return waiting;
+  return recovered;
+}
+
+async function findResumedRun(host: Recovering, record: OperationRecord): Promise<ResumedRun | undefined> {
+  const { conversation, operations } = host.parts;
+  const last = conversation.messages.at(-1);
+  if (last?.role !== "assistant") return undefined;
+  const events = await eventsOf(host, record);
+  const started = operations.startedCalls(record.operationId);
+  const nowMs = host.environment.clock.now();
+  const step = findResumableStep(last.content, events, { started, nowMs });
+  return step && { ...step, turnCount: record.turnCount, usage: record.usage };
 }
 
 /** Everything but the last event was written; perhaps that too. */

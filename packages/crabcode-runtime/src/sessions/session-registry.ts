@@ -1,9 +1,9 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import type { EventLogStore } from "@trivium/core";
+import { Conversation } from "../conversation/conversation.ts";
 import { CrabcodeError } from "../crabcode-error.ts";
 import type { SessionSelector, SettingsSources } from "../crabcode-runtime.ts";
-import { Conversation } from "../conversation/conversation.ts";
 import { SessionEventBus } from "../events/session-event-bus.ts";
 import { readSettings } from "../settings/read-settings.ts";
 import type { OperationStore } from "../store/operation-store.ts";

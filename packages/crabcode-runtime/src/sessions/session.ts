@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
-import type { ModelChangeEvent, ServerHeartbeatEvent, ServerSessionProperties } from "@trivium/proto/crabcode-events";
+import type {
+  ModelChangeEvent,
+  ServerHeartbeatEvent,
+  ServerSessionProperties,
+} from "@trivium/proto/crabcode-events";
 import { CrabcodeError } from "../crabcode-error.ts";
 import type {
   ChoiceAnswer,
@@ -18,7 +22,7 @@ import { QuestionRegistry, questionKey } from "../gates/question-registry.ts";
 import type { ModelPort } from "../ports/model-port.ts";
 import type { OperationRecord } from "../store/operation-store.ts";
 import { builtInTools, ToolSet } from "../tools/tool-set.ts";
-import { Operation } from "./operation.ts";
+import { Operation, type OperationOptions } from "./operation.ts";
 import { recoverOperations } from "./recovery.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
 import { SessionToolbox } from "./session-toolbox.ts";
@@ -106,8 +110,11 @@ export class Session implements TurnHost {
 
   /** Finishes what an earlier process left unfinished. Called once, before anything else. */
   async recover(): Promise<void> {
-    const waiting = await recoverOperations(this);
-    for (const record of waiting) this.#enqueue(this.#createOperation(record));
+    for (const { record, resumed } of await recoverOperations(this)) {
+      const operation = this.#createOperation({ ...record, resumed });
+      if (resumed !== undefined) operation.afterSeq = record.afterSeq;
+      this.#enqueue(operation);
+    }
   }
 
   openModel(): ModelPort {
@@ -122,7 +129,8 @@ export class Session implements TurnHost {
     const { operations } = this.parts;
     const { clock, ids } = this.environment;
     const requestHash = hashRequest(input);
-    const known = idempotencyKey === undefined ? undefined : operations.findByKey(idempotencyKey, clock.now());
+    const known =
+      idempotencyKey === undefined ? undefined : operations.findByKey(idempotencyKey, clock.now());
     if (known !== undefined) return this.#join(known, { requestHash, input });
     if (this.#queue.isFull) {
       throw new CrabcodeError("QUEUE_FULL", "too many messages are waiting in this session", this);
@@ -245,7 +253,10 @@ export class Session implements TurnHost {
   }
 
   #createOperation(
-    record: Pick<OperationRecord, "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey">,
+    record: Pick<
+      OperationOptions,
+      "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey" | "resumed"
+    >,
   ): Operation {
     const { clock, rejoinGraceMs } = this.environment;
     return new Operation({
@@ -369,5 +380,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(["permission_response", "choice_r
 
 /** Fingerprint of a request without its session. */
 function hashRequest({ text, maxTurns }: SendMessageInput): string {
-  return createHash("sha256").update(JSON.stringify([text, maxTurns ?? 0])).digest("hex");
+  return createHash("sha256")
+    .update(JSON.stringify([text, maxTurns ?? 0]))
+    .digest("hex");
 }

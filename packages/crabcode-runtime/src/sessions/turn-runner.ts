@@ -35,33 +35,40 @@ export async function runTurn(host: TurnHost, operation: Operation): Promise<voi
   const { operationId } = operation;
   const events = new LoopEvents(parts.bus, {
     agentId: null,
-    context: { operationId, scope: "foreground" },
+    context: { operationId, scope: scopeOf(operation) },
   });
-  operation.afterSeq = parts.bus.seq;
   try {
-    parts.operations.start(operationId, { epoch: parts.bus.epoch, afterSeq: operation.afterSeq });
+    if (operation.resumed === undefined) {
+      operation.afterSeq = parts.bus.seq;
+      parts.operations.start(operationId, { epoch: parts.bus.epoch, afterSeq: operation.afterSeq });
+    }
     const outcome = await runOrReport(host, operation, events);
     await completeTurn(host, {
       operationId,
       event: turnComplete(outcome),
-      scope: "foreground",
+      scope: scopeOf(operation),
       onEnd: () => operation.end(),
     });
     operation.finishStreams();
   } catch (cause) {
-    environment.logger.error({ sessionId: parts.sessionId, operationId, cause }, "a turn could not be completed");
+    environment.logger.error(
+      { sessionId: parts.sessionId, operationId, cause },
+      "a turn could not be completed",
+    );
     operation.finishStreams(new TriviumError("internal", "the turn could not be completed", { cause }));
   }
+}
+
+/** Nobody's call began a turn that goes on after a restart. */
+function scopeOf({ resumed }: Operation): "foreground" | "background" {
+  return resumed === undefined ? "foreground" : "background";
 }
 
 async function runOrReport(host: TurnHost, operation: Operation, events: LoopEvents): Promise<FinishedTurn> {
   const { parts, environment } = host;
   const failedTurn = { reason: "error" as const, outcome: undefined, contextWindowTokens: 0 };
   try {
-    environment.store.setFirstMessage(parts.sessionId, operation.text);
-    const message = { role: "user" as const, content: [{ type: "text" as const, text: operation.text }] };
-    const { operationId } = operation;
-    await parts.conversation.append(message, { operationId, eventSeq: parts.bus.seq });
+    if (operation.resumed === undefined) await appendMessage(host, operation);
     let model: ModelPort;
     try {
       model = host.openModel();
@@ -78,6 +85,15 @@ async function runOrReport(host: TurnHost, operation: Operation, events: LoopEve
     events.error({ message: "internal error", recoverable: false, error_type: "internal" });
     return failedTurn;
   }
+}
+
+async function appendMessage(
+  { parts, environment }: TurnHost,
+  { operationId, text }: Operation,
+): Promise<void> {
+  environment.store.setFirstMessage(parts.sessionId, text);
+  const message = { role: "user" as const, content: [{ type: "text" as const, text }] };
+  await parts.conversation.append(message, { operationId, eventSeq: parts.bus.seq });
 }
 
 /** A turn that lacks nothing but its last event. */
@@ -179,6 +195,7 @@ function loopDeps(
       progress: (turnCount, usage) => operations.progress(operationId, turnCount, usage),
     },
     isInteractive: operation.isInteractive,
+    resumed: operation.resumed,
     questionTimeoutMs: settings.permissions.requestTimeoutMs,
     toolCallTimeoutMs: settings.toolCallTimeoutMs,
     clock: environment.clock,

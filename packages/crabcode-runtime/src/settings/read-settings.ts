@@ -38,7 +38,8 @@ function readLayer(file: string, logger: Logger): Layer {
   try {
     text = readFileSync(file, "utf8");
   } catch (cause) {
-    const isMissing = cause instanceof Error && "code" in cause && ["ENOENT", "ENOTDIR"].includes(String(cause.code));
+    const isMissing =
+      cause instanceof Error && "code" in cause && ["ENOENT", "ENOTDIR"].includes(String(cause.code));
     if (!isMissing) logger.warn({ file, cause }, "a settings file cannot be read");
     return {};
   }

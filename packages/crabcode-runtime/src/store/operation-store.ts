@@ -178,7 +178,9 @@ export class OperationStore {
   /** Events that retention leaves alone: the ends of turns whose keys are remembered. */
   completeSeqs(epoch: string): number[] {
     return this.#database
-      .prepare("SELECT complete_seq AS seq FROM operations WHERE session_id = ? AND state = 'ended' AND epoch = ?")
+      .prepare(
+        "SELECT complete_seq AS seq FROM operations WHERE session_id = ? AND state = 'ended' AND epoch = ?",
+      )
       .all(this.#sessionId, epoch)
       .map((row) => Number(row["seq"]));
   }

@@ -73,7 +73,9 @@ export class SessionStore {
   }
 
   set defaultSessionId(sessionId: string | undefined) {
-    this.#database.prepare("INSERT OR REPLACE INTO facts VALUES (?, ?)").run(DEFAULT_SESSION, sessionId ?? "");
+    this.#database
+      .prepare("INSERT OR REPLACE INTO facts VALUES (?, ?)")
+      .run(DEFAULT_SESSION, sessionId ?? "");
   }
 
   find(sessionId: string): SessionRecord | undefined {
@@ -95,7 +97,9 @@ export class SessionStore {
   /** The first message gives a session its title. */
   setFirstMessage(sessionId: string, text: string): void {
     this.#database
-      .prepare("UPDATE sessions SET title = ?, first_user_message = ? WHERE id = ? AND first_user_message = ''")
+      .prepare(
+        "UPDATE sessions SET title = ?, first_user_message = ? WHERE id = ? AND first_user_message = ''",
+      )
       .run(
         text.slice(0, MAX_TITLE_CHARS).toWellFormed(),
         text.slice(0, MAX_FIRST_MESSAGE_CHARS).toWellFormed(),
@@ -108,7 +112,10 @@ export class SessionStore {
   }
 
   /** Called at the end of a turn. */
-  setProgress(sessionId: string, progress: { messageCount: number; addedTokens: number; nowMs: number }): void {
+  setProgress(
+    sessionId: string,
+    progress: { messageCount: number; addedTokens: number; nowMs: number },
+  ): void {
     this.#database
       .prepare(
         "UPDATE sessions SET message_count = ?, tokens_used = tokens_used + ?, updated_at_ms = ? WHERE id = ?",
@@ -140,7 +147,9 @@ export class SessionStore {
   }
 
   addSettledQuestion(sessionId: string, entry: { key: string; keep: number }): void {
-    this.#database.prepare("INSERT INTO settled_questions (session_id, key) VALUES (?, ?)").run(sessionId, entry.key);
+    this.#database
+      .prepare("INSERT INTO settled_questions (session_id, key) VALUES (?, ?)")
+      .run(sessionId, entry.key);
     this.#database
       .prepare(
         `DELETE FROM settled_questions WHERE session_id = ?1 AND ordinal <= (

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Logger } from "@trivium/core";
 import { z } from "zod";
-import type { Message } from "../conversation/message.ts";
+import type { Message, MessageBlock } from "../conversation/message.ts";
 
 /** One message as it is stored. */
 export interface TranscriptEntry {
@@ -43,6 +43,7 @@ const block = z.union([
     id: z.string(),
     name: z.string(),
     input: z.record(z.string(), z.unknown()),
+    provider_meta: z.record(z.string(), z.unknown()).optional(),
   }),
   z.object({
     type: z.literal("tool_result"),
@@ -141,18 +142,17 @@ function parseLine(row: string): TranscriptEntry | "broken" | undefined {
   const { type, uuid, timestamp, content, origin, operation_id, event_seq } = parsed.data;
   const message: Message = {
     role: type,
-    content: content.map((entry) =>
-      entry.type === "thinking"
-        ? {
-            type: entry.type,
-            thinking: entry.thinking,
-            ...(entry.provider_meta !== undefined && { provider_meta: entry.provider_meta }),
-          }
-        : entry,
-    ),
+    content: content.map(toBlock),
     ...(origin !== undefined && { origin }),
   };
   return { uuid, timestamp, message, operationId: operation_id, eventSeq: event_seq };
+}
+
+/** An optional key that is absent in the file is absent in the block. */
+function toBlock(stored: z.infer<typeof block>): MessageBlock {
+  if (stored.type === "text" || stored.type === "tool_result") return stored;
+  const { provider_meta, ...rest } = stored;
+  return provider_meta === undefined ? rest : { ...rest, provider_meta };
 }
 
 function isMessageLine(value: unknown): boolean {

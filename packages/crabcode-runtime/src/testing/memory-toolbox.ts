@@ -51,7 +51,13 @@ export class MemoryToolbox {
         }
         const after = before.split(oldText).join(newText);
         this.files.set(at(path), after);
-        return { kind: "ok", absolutePath: at(path), before, after, details: [{ firstLine: 1, lastLine: 1 }] };
+        return {
+          kind: "ok",
+          absolutePath: at(path),
+          before,
+          after,
+          details: [{ firstLine: 1, lastLine: 1 }],
+        };
       },
       writeFile: async ({ path, content }) => {
         const before = this.files.get(at(path)) ?? null;
@@ -73,7 +79,9 @@ export class MemoryToolbox {
       runCommand: async (command) => {
         this.commands.push(command.command);
         const echoed = /^echo (.*)$/.exec(command.command)?.[1];
-        const result = await (this.onCommand?.(command) ?? { stdout: echoed === undefined ? "" : `${echoed}\n` });
+        const result = await (this.onCommand?.(command) ?? {
+          stdout: echoed === undefined ? "" : `${echoed}\n`,
+        });
         return { kind: "ok", ...finished, ...result };
       },
       [Symbol.asyncDispose]: async () => {

@@ -1,9 +1,16 @@
-import { mkdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type EventLogStore, MemoryEventLogStore } from "@trivium/core";
+import { SqliteEventLogStore } from "@trivium/core/node";
 import { ManualClock, temporaryFolder } from "@trivium/core/testing";
+import type {
+  CrabcodeRuntime,
+  CrabcodeRuntimeOptions,
+  SendMessageInput,
+  StreamEvent,
+} from "../crabcode-runtime.ts";
 import { createCrabcodeRuntime } from "../create-crabcode-runtime.ts";
-import type { CrabcodeRuntime, CrabcodeRuntimeOptions, SendMessageInput, StreamEvent } from "../crabcode-runtime.ts";
 import { MemoryToolbox } from "./memory-toolbox.ts";
 import { type ScriptEntry, ScriptedModels } from "./scripted-models.ts";
 
@@ -15,6 +22,15 @@ export interface FixtureOptions {
   readonly script?: readonly ScriptEntry[];
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly runtime?: Partial<CrabcodeRuntimeOptions>;
+  /** Events are kept in a file beside the transcripts. */
+  readonly isDurable?: boolean;
+}
+
+/** What is left of a killed runtime, started again. */
+export interface CrashedCopy extends AsyncDisposable {
+  readonly runtime: CrabcodeRuntime;
+  readonly models: ScriptedModels;
+  readonly dataDir: string;
 }
 
 /** A runtime with scripted models, files in memory and a clock that the test moves. */
@@ -35,7 +51,11 @@ export class RuntimeFixture implements AsyncDisposable {
     this.models = new ScriptedModels(options.script);
     this.cwd = join(folder.path, "work");
     this.dataDir = join(folder.path, "data");
-    this.eventLogs = options.runtime?.eventLogs ?? new MemoryEventLogStore({ clock: this.clock });
+    mkdirSync(this.dataDir);
+    this.eventLogs =
+      options.isDurable === true
+        ? new SqliteEventLogStore({ path: join(this.dataDir, "events.sqlite"), clock: this.clock })
+        : new MemoryEventLogStore({ clock: this.clock });
     this.runtime = this.start();
   }
 
@@ -87,8 +107,44 @@ export class RuntimeFixture implements AsyncDisposable {
     return new Reader(events, abort);
   }
 
+  /**
+   * A second runtime over a copy of the folders as they are now: what a process finds after this one was killed.
+   * The caller closes it.
+   */
+  async afterCrash(script: readonly ScriptEntry[] = []): Promise<CrashedCopy> {
+    const folder = await temporaryFolder();
+    await cp(this.dataDir, join(folder.path, "data"), { recursive: true });
+    const models = new ScriptedModels(script);
+    const eventLogs = new SqliteEventLogStore({
+      path: join(folder.path, "data", "events.sqlite"),
+      clock: this.clock,
+    });
+    const runtime = this.start({ dataDir: join(folder.path, "data"), eventLogs, models });
+    return {
+      runtime,
+      models,
+      dataDir: join(folder.path, "data"),
+      [Symbol.asyncDispose]: async () => {
+        await runtime.close();
+        await eventLogs.close();
+        await folder[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  /** Closes the runtime, moving the clock as long as it waits for readers. */
+  async closeRuntime(): Promise<void> {
+    let isClosed = false;
+    const closing = this.runtime.close().finally(() => {
+      isClosed = true;
+    });
+    while (!isClosed) await this.clock.advance(100);
+    await closing;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.runtime.close();
+    await this.closeRuntime();
+    await this.eventLogs.close();
     await this.#folder[Symbol.asyncDispose]();
   }
 }
@@ -146,6 +202,6 @@ export function outline(events: readonly Payload[]): string[] {
     .map((event) => {
       const detail =
         event["mode"] ?? event["reason"] ?? event["tool_use_id"] ?? event["text"] ?? event["error_type"];
-      return detail === undefined || detail === null ? event.type : `${event.type}:${String(detail)}`;
+      return typeof detail === "string" ? `${event.type}:${detail}` : event.type;
     });
 }

@@ -1,6 +1,12 @@
 import type { ToolInput } from "../conversation/message.ts";
 import { CrabcodeError } from "../crabcode-error.ts";
-import type { ModelCatalogue, ModelChunk, ModelFailure, ModelPort, ModelRequest } from "../ports/model-port.ts";
+import type {
+  ModelCatalogue,
+  ModelChunk,
+  ModelFailure,
+  ModelPort,
+  ModelRequest,
+} from "../ports/model-port.ts";
 
 /** One answer of the model: what it says, in this order. */
 export interface ScriptEntry {

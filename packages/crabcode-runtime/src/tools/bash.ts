@@ -44,7 +44,10 @@ export const bash: Tool = defineTool({
   },
 });
 
-function commandText({ stdout, stderr, exitCode, signal, isTimedOut }: CommandResult, seconds: number): string {
+function commandText(
+  { stdout, stderr, exitCode, signal, isTimedOut }: CommandResult,
+  seconds: number,
+): string {
   const parts: string[] = [];
   if (stdout !== "") parts.push(withoutFinalNewline(stdout));
   if (stderr !== "") parts.push(`stderr:\n${withoutFinalNewline(stderr)}`);

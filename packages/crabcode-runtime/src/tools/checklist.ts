@@ -70,7 +70,8 @@ function runAction(lists: Map<string, Checklist>, call: Input, newId: () => stri
     list.items.push(...(call.items ?? []).map((text) => ({ text, isDone: false })));
   } else if (action === "check" || action === "uncheck") {
     const entry = list.items[item - 1];
-    if (entry === undefined) return failed(`Error: checklist ${list.id} has ${list.items.length} items, not ${item}`);
+    if (entry === undefined)
+      return failed(`Error: checklist ${list.id} has ${list.items.length} items, not ${item}`);
     entry.isDone = action === "check";
   }
   return shown([list]);

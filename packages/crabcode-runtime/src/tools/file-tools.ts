@@ -1,8 +1,16 @@
-import { z } from "zod";
 import type { FileChangeEvent } from "@trivium/proto/crabcode-events";
+import { z } from "zod";
 import type { ToolboxFailure } from "../ports/toolbox-port.ts";
 import { changedLineCounts, unifiedDiff } from "./file-diff.ts";
-import { defineTool, failed, flag, type Tool, type ToolContext, type ToolOutcome, wholeNumber } from "./tool.ts";
+import {
+  defineTool,
+  failed,
+  flag,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  wholeNumber,
+} from "./tool.ts";
 
 const MAX_LINES = 2000;
 const MAX_READ_BYTES = 256 * 1024;
@@ -39,7 +47,9 @@ export const read: Tool = defineTool({
     const lastLine = firstLine + lines.length - 1;
     const rendered = lines.map((line, index) => `${String(firstLine + index).padStart(6)}|${line.trimEnd()}`);
     if (text.isTruncated || (limit === undefined && lastLine < totalLines)) {
-      rendered.push(`[lines ${firstLine}-${lastLine} of ${totalLines}; continue with offset ${lastLine + 1}]`);
+      rendered.push(
+        `[lines ${firstLine}-${lastLine} of ${totalLines}; continue with offset ${lastLine + 1}]`,
+      );
     }
     const data = { path: absolutePath, text: rawText, first_line: firstLine, total_lines: totalLines };
     return { result: rendered.join("\n"), isError: false, data };

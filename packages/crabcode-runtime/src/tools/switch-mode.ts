@@ -41,9 +41,13 @@ export const switchMode: Tool = defineTool({
   run({ target_mode, explanation = "", plan: submitted }, context) {
     if (submitted !== undefined) {
       const problems = planProblems(submitted.steps);
-      if (problems.length > 0) return Promise.resolve(failed(`Error: the plan is not valid: ${problems.join("; ")}`));
+      if (problems.length > 0)
+        return Promise.resolve(failed(`Error: the plan is not valid: ${problems.join("; ")}`));
       const { title, summary = "", steps } = submitted;
-      context.emit({ type: "plan_ready", plan: { title, summary, status: "pending", steps: steps.map(toPlanStep) } });
+      context.emit({
+        type: "plan_ready",
+        plan: { title, summary, status: "pending", steps: steps.map(toPlanStep) },
+      });
     }
     context.emit({ type: "mode_change", mode: target_mode, reason: explanation });
     const isSwitched = context.requestMode(target_mode, explanation);

@@ -14,7 +14,10 @@ export class ToolSet {
 
   constructor(tools: readonly Tool[]) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-    this.#offered = { agent: tools.map(toModelTool), plan: tools.filter((tool) => tool.isReadOnly).map(toModelTool) };
+    this.#offered = {
+      agent: tools.map(toModelTool),
+      plan: tools.filter((tool) => tool.isReadOnly).map(toModelTool),
+    };
   }
 
   find(name: string): Tool | undefined {

@@ -6,6 +6,7 @@ import type { ModelLoop, ModelPort } from "../ports/model-port.ts";
 import type { ToolboxPort } from "../ports/toolbox-port.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { LoopEvents } from "./loop-events.ts";
+import type { ResumableStep } from "./resumable-step.ts";
 
 /** Keeps what a restart must know of a turn. Each call is durable when it returns. */
 export interface LoopJournal {
@@ -23,6 +24,12 @@ export interface LoopWorkspace {
   toolbox(): Promise<ToolboxPort>;
   /** See `ToolContext.requestMode`. */
   requestMode(mode: "agent" | "plan"): boolean;
+}
+
+/** Where a run goes on that an earlier process began. */
+export interface ResumedRun extends ResumableStep {
+  readonly turnCount: number;
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
 }
 
 /** Everything one run of a loop works with; the same for the main loop and for agents. */
@@ -48,6 +55,8 @@ export interface LoopDeps {
   readonly questionTimeoutMs: number;
   /** 0 is no limit. */
   readonly toolCallTimeoutMs: number;
+  /** The step the run begins with, when a restart cut it while it waited for an answer. */
+  readonly resumed: ResumedRun | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;

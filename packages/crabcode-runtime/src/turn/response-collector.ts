@@ -2,7 +2,7 @@ import type { IdSource } from "@trivium/core";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { MessageBlock, ToolInput } from "../conversation/message.ts";
 import type { ModelChunk, ModelFailure, ModelUsage } from "../ports/model-port.ts";
-import { wellFormedInput, WellFormedChunks } from "../text/well-formed.ts";
+import { WellFormedChunks, wellFormedInput } from "../text/well-formed.ts";
 import type { LoopEvents } from "./loop-events.ts";
 
 const MAX_CALL_ID_CHARS = 128;
@@ -25,6 +25,8 @@ export interface ResponseCollectorDeps {
   readonly conversation: Conversation;
   readonly ids: IdSource;
 }
+
+type ToolEnd = Extract<ModelChunk, { type: "tool-end" }>;
 
 /** Turns the chunks of one response into events as they come, and into the blocks of its message. */
 export class ResponseCollector {
@@ -132,14 +134,21 @@ export class ResponseCollector {
     this.#deps.events.mode("tool-input");
   }
 
-  #addCall(chunk: { id: string; name: string; input?: ToolInput; rawInput?: string }): void {
+  #addCall(chunk: Pick<ToolEnd, "id" | "name" | "input" | "providerMeta">): void {
     this.#showCall();
     const { agentId } = this.#deps.events;
     const { input, problem } = readInput(chunk);
     const name = chunk.name.toWellFormed();
     const call = { toolUseId: this.#callId(chunk.id), name, input, problem };
     this.calls.push(call);
-    this.blocks.push({ type: "tool_use", id: call.toolUseId, name, input });
+    const { providerMeta } = chunk;
+    this.blocks.push({
+      type: "tool_use",
+      id: call.toolUseId,
+      name,
+      input,
+      ...(providerMeta !== undefined && { provider_meta: providerMeta }),
+    });
     this.#deps.events.publish({
       type: "tool_use",
       tool_name: name,
@@ -152,7 +161,10 @@ export class ResponseCollector {
   #callId(given: string): string {
     const { conversation, ids } = this.#deps;
     const isUsable =
-      given !== "" && given.length <= MAX_CALL_ID_CHARS && given.isWellFormed() && !conversation.hasCall(given);
+      given !== "" &&
+      given.length <= MAX_CALL_ID_CHARS &&
+      given.isWellFormed() &&
+      !conversation.hasCall(given);
     const toolUseId = isUsable ? given : newCallId(ids);
     conversation.noteCall(toolUseId);
     return toolUseId;

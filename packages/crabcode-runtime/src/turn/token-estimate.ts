@@ -39,7 +39,9 @@ function estimateMessage(message: Message): number {
 }
 
 function estimateTool(tool: ModelTool): number {
-  return remembered(tool, () => estimateTokens(`${tool.name}${tool.description}${JSON.stringify(tool.inputSchema)}`));
+  return remembered(tool, () =>
+    estimateTokens(`${tool.name}${tool.description}${JSON.stringify(tool.inputSchema)}`),
+  );
 }
 
 function estimateBlock(block: MessageBlock): number {

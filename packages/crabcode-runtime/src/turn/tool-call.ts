@@ -1,4 +1,5 @@
 import { abortable, type LogFields, linkSignals, sleep } from "@trivium/core";
+import { cutMiddle } from "../text/cut-middle.ts";
 import { wellFormedInput } from "../text/well-formed.ts";
 import { failed, type PreparedCall, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
 import type { LoopDeps } from "./loop-deps.ts";
@@ -34,7 +35,8 @@ export async function runCall(deps: LoopDeps, step: StepCall, signal: AbortSigna
   const running = runPrepared(deps, prepared, { call, signal: limited.signal });
   const outcome = await withGrace(deps, running, limited.signal);
   if (signal.aborted) return interrupted;
-  if (limited.signal.aborted) return failed(`Error: ${call.name} timed out after ${deps.toolCallTimeoutMs / 1000} s`);
+  if (limited.signal.aborted)
+    return failed(`Error: ${call.name} timed out after ${deps.toolCallTimeoutMs / 1000} s`);
   return limitOutcome(outcome ?? interrupted);
 }
 
@@ -111,7 +113,7 @@ function toolContext({
       return questions.askChoice(request, {
         operation: events.context,
         signal,
-        timeoutMs: deps.questionTimeoutMs,
+        timeoutMs: questionTimeoutMs(deps, toolUseId),
       });
     },
     questionTimeoutSeconds: deps.questionTimeoutMs / 1000,
@@ -119,31 +121,23 @@ function toolContext({
   };
 }
 
+/** How long a question of a call waits; less for one that waited before a restart. 0 is for ever. */
+export function questionTimeoutMs(
+  { resumed, questionTimeoutMs: usualMs }: LoopDeps,
+  toolUseId: string,
+): number {
+  return resumed?.waitingId === toolUseId ? resumed.remainingMs : usualMs;
+}
+
 /** Well-formed, and the result at most 1 MiB of UTF-8: head and tail stay. */
 function limitOutcome(outcome: ToolOutcome): ToolOutcome {
-  const result = cutMiddle(outcome.result.toWellFormed());
+  const result = cutMiddle(outcome.result.toWellFormed(), MAX_RESULT_BYTES);
   return {
     ...outcome,
     result,
-    ...(outcome.display !== undefined && { display: cutMiddle(outcome.display.toWellFormed()) }),
+    ...(outcome.display !== undefined && {
+      display: cutMiddle(outcome.display.toWellFormed(), MAX_RESULT_BYTES),
+    }),
     ...(outcome.data !== undefined && { data: wellFormedInput(outcome.data) }),
   };
-}
-
-function cutMiddle(text: string): string {
-  // A UTF-16 unit is at most three bytes, so most texts need no count.
-  if (text.length * 3 <= MAX_RESULT_BYTES || Buffer.byteLength(text) <= MAX_RESULT_BYTES) return text;
-  const bytes = Buffer.from(text);
-  const half = MAX_RESULT_BYTES / 2 - 64;
-  const head = bytes.subarray(0, characterStart(bytes, half)).toString();
-  const tail = bytes.subarray(characterStart(bytes, bytes.length - half)).toString();
-  const cutCount = [...text].length - [...head].length - [...tail].length;
-  return `${head}\n... [${cutCount} characters cut] ...\n${tail}`;
-}
-
-/** The next position that does not lie within a character. */
-function characterStart(bytes: Uint8Array, position: number): number {
-  let at = position;
-  while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++;
-  return at;
 }

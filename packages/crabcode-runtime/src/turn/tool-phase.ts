@@ -1,10 +1,9 @@
-import { isAbsolute, relative } from "node:path";
-import { dirname } from "node:path";
+import { dirname, isAbsolute, relative } from "node:path";
 import type { PermissionDecision } from "../gates/permission-policy.ts";
 import { failed, type ToolOutcome } from "../tools/tool.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import type { ModelCall } from "./response-collector.ts";
-import { interrupted, runCall, type StepCall } from "./tool-call.ts";
+import { interrupted, questionTimeoutMs, runCall, type StepCall } from "./tool-call.ts";
 
 /**
  * Takes the calls of one step to their results: all arguments are checked, then permission is asked for one
@@ -57,13 +56,14 @@ class ToolPhase {
       call,
       tool: deps.tools.find(call.name),
       prepared: undefined,
-      outcome: undefined,
+      outcome: deps.resumed?.outcomes.get(call.toolUseId),
     }));
   }
 
   validate(): void {
     for (const step of this.steps) {
       const { call, tool } = step;
+      if (step.outcome !== undefined) continue;
       if (call.problem !== undefined) {
         this.#settle(step, failed(`Validation error: ${call.problem}`));
       } else if (tool !== undefined) {
@@ -81,7 +81,8 @@ class ToolPhase {
       if (this.#signal.aborted) break;
       if (step.outcome !== undefined) continue;
       // An unknown tool fails when it runs; there is nothing to ask about.
-      const refusal = step.tool === undefined ? undefined : await this.#refusal(step);
+      const isDecided = step.tool === undefined || this.#wasApproved(step);
+      const refusal = isDecided ? undefined : await this.#refusal(step);
       if (this.#signal.aborted) break;
       if (refusal === undefined) approved.push(step);
       else this.#settle(step, failed(refusal));
@@ -110,6 +111,10 @@ class ToolPhase {
     publishResult(this.#deps, step.call, outcome);
   }
 
+  #wasApproved({ call }: StepCall): boolean {
+    return this.#deps.resumed?.approved.has(call.toolUseId) === true;
+  }
+
   /** Why a call must not run; undefined when it may. */
   async #refusal(step: StepCall): Promise<string | undefined> {
     let decision: PermissionDecision;
@@ -119,7 +124,8 @@ class ToolPhase {
       return `Permission denied: the target could not be checked (${cause instanceof Error ? cause.message : "unknown"})`;
     }
     if (decision.behavior === "allow") return undefined;
-    if (decision.behavior === "deny") return `Permission denied: ${decision.reason ?? "denied by the settings"}`;
+    if (decision.behavior === "deny")
+      return `Permission denied: ${decision.reason ?? "denied by the settings"}`;
     return this.#ask(step, decision);
   }
 
@@ -150,7 +156,7 @@ class ToolPhase {
   }
 
   async #ask({ call }: StepCall, { key, reason }: PermissionDecision): Promise<string | undefined> {
-    const { questions, events, policy, questionTimeoutMs, isInteractive } = this.#deps;
+    const { questions, events, policy, isInteractive } = this.#deps;
     const request = {
       type: "permission_request" as const,
       tool_name: call.name,
@@ -165,7 +171,7 @@ class ToolPhase {
       ? await questions.askPermission(request, {
           operation: events.context,
           signal: this.#signal,
-          timeoutMs: questionTimeoutMs,
+          timeoutMs: questionTimeoutMs(this.#deps, call.toolUseId),
         })
       : questions.refuseUnasked(request, events.context);
     if (verdict.isAllowed) {
@@ -173,10 +179,11 @@ class ToolPhase {
       return undefined;
     }
     if (verdict.resolution === "expired") {
-      return `Permission denied: no answer within ${questionTimeoutMs / 1000} s`;
+      return `Permission denied: no answer within ${this.#deps.questionTimeoutMs / 1000} s`;
     }
     if (verdict.resolution === "auto") return "Permission denied: nobody can be asked in this session";
-    const said = verdict.feedback === undefined || verdict.feedback === "" ? "" : ` They said: ${verdict.feedback}`;
+    const said =
+      verdict.feedback === undefined || verdict.feedback === "" ? "" : ` They said: ${verdict.feedback}`;
     return `Permission denied by the user.${said} Do not repeat this call; explain what you wanted to do, or ask how to go on.`;
   }
 }

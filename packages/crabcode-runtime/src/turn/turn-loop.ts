@@ -3,7 +3,7 @@ import type { Message, MessageBlock, MessageOrigin } from "../conversation/messa
 import type { ModelFailure, ModelRequest } from "../ports/model-port.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { requestStep, type UsageTotals } from "./model-step.ts";
-import type { ResponseCollector } from "./response-collector.ts";
+import type { ModelCall, ResponseCollector } from "./response-collector.ts";
 import { estimateRequest } from "./token-estimate.ts";
 import { interrupted, type StepCall } from "./tool-call.ts";
 import { publishResult, runToolPhase } from "./tool-phase.ts";
@@ -35,15 +35,17 @@ export async function runTurnLoop(
   { maxTurns, signal }: { maxTurns: number; signal: AbortSignal },
 ): Promise<TurnOutcome> {
   const run = new TurnRun(deps, signal);
+  let isResuming = deps.resumed !== undefined;
   for (;;) {
-    const reason = await run.step();
+    const reason = isResuming ? await run.resume() : await run.step();
+    isResuming = false;
     if (reason !== undefined) return run.outcome(reason);
     if (maxTurns > 0 && run.turnCount >= maxTurns) return run.outcome("max_turns_reached");
   }
 }
 
 class TurnRun {
-  turnCount = 0;
+  turnCount: number;
   readonly #deps: LoopDeps;
   readonly #signal: AbortSignal;
   readonly #usage: UsageTotals = {
@@ -56,6 +58,15 @@ class TurnRun {
   constructor(deps: LoopDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;
+    this.turnCount = deps.resumed?.turnCount ?? 0;
+    this.#usage.inputTokens = deps.resumed?.usage.input_tokens ?? 0;
+    this.#usage.outputTokens = deps.resumed?.usage.output_tokens ?? 0;
+  }
+
+  /** The rest of a step that a restart cut. */
+  async resume(): Promise<TurnCompleteReason | undefined> {
+    const calls = this.#deps.resumed?.calls ?? [];
+    return this.#runCalls(calls, this.#deps);
   }
 
   /** One request and its calls. The reason when the turn ends with it. */
@@ -77,7 +88,7 @@ class TurnRun {
     if (response.failure !== undefined) return this.#fail(response, response.failure);
     if (response.calls.length === 0) return this.#answer(response);
     await this.#append({ role: "assistant", content: response.blocks });
-    return this.#runCalls(response);
+    return this.#runCalls(response.calls, { ...this.#deps, resumed: undefined });
   }
 
   outcome(reason: TurnCompleteReason): TurnOutcome {
@@ -99,8 +110,8 @@ class TurnRun {
     return response;
   }
 
-  async #runCalls({ calls }: ResponseCollector): Promise<TurnCompleteReason | undefined> {
-    const steps = await runToolPhase(this.#deps, calls, this.#signal);
+  async #runCalls(calls: readonly ModelCall[], deps: LoopDeps): Promise<TurnCompleteReason | undefined> {
+    const steps = await runToolPhase(deps, calls, this.#signal);
     await this.#append({ role: "user", content: resultBlocks(steps) });
     if (this.#signal.aborted) return "interrupted";
     const isSwitched = steps.some(({ outcome }) => outcome?.endsTurn === true && !outcome.isError);
@@ -126,7 +137,10 @@ class TurnRun {
 
   async #fail(response: ResponseCollector, failure: ModelFailure): Promise<TurnCompleteReason> {
     const { error_type, recoverable } = errorOf(failure);
-    const reason = await this.#cut(response, error_type === "context_overflow" ? "context_overflow" : "error");
+    const reason = await this.#cut(
+      response,
+      error_type === "context_overflow" ? "context_overflow" : "error",
+    );
     const message = failure.message.toWellFormed().slice(0, MAX_ERROR_CHARS).toWellFormed();
     this.#deps.events.error({ message, recoverable, error_type });
     return reason;
@@ -150,7 +164,10 @@ class TurnRun {
   async #append(message: Message, origin?: MessageOrigin): Promise<void> {
     const { conversation, events, operationId } = this.#deps;
     const eventSeq = await events.flush();
-    await conversation.append(origin === undefined ? message : { ...message, origin }, { operationId, eventSeq });
+    await conversation.append(origin === undefined ? message : { ...message, origin }, {
+      operationId,
+      eventSeq,
+    });
   }
 
   #requestMessages(): readonly Message[] {

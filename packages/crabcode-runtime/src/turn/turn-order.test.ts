@@ -25,15 +25,24 @@ describe("a turn", () => {
 
   it("puts the envelope on every event", async () => {
     await using fixture = await RuntimeFixture.create({ script: [{ text: "a" }] });
-    const { operationId, events } = await fixture.runtime.sendMessage({ session: { sessionId: "" }, text: "x" });
+    const { operationId, events } = await fixture.runtime.sendMessage({
+      session: { sessionId: "" },
+      text: "x",
+    });
     const payloads: Payload[] = [];
     for await (const event of events) {
       payloads.push(JSON.parse(event.payloadJson));
       expect(payloads.at(-1)?.type).toBe(event.type);
     }
-    const { session_id, epoch } = payloads[0] ?? {};
+    const session_id = payloads[0]?.["session_id"];
+    const epoch = payloads[0]?.["epoch"];
     for (const payload of payloads) {
-      expect(payload).toMatchObject({ session_id, epoch, operation_id: operationId, operation_scope: "foreground" });
+      expect(payload).toMatchObject({
+        session_id,
+        epoch,
+        operation_id: operationId,
+        operation_scope: "foreground",
+      });
       expect(payload["ts"]).toBe("2026-01-01T00:00:00.000Z");
     }
     expect(operationId).toMatch(/^[0-9a-f]{32}$/);
@@ -105,7 +114,9 @@ describe("a turn", () => {
       "file_change",
       "tool_result:c1",
     ]);
-    expect((await reader.find({ type: "tool_result" }))["result"]).toMatch(/^Created .*b\.txt \(1 lines\)\.$/);
+    expect((await reader.find({ type: "tool_result" }))["result"]).toMatch(
+      /^Created .*b\.txt \(1 lines\)\.$/,
+    );
   });
 
   it("reports a refusal without running anything", async () => {
@@ -161,7 +172,11 @@ describe("a turn", () => {
     });
     fixture.file("a.txt", "a\n");
     const events = await (await fixture.send("look")).all();
-    expect(outline(events).slice(4, 7)).toEqual(["stream_mode:tool-running", "tool_result:c1", "tool_result:c2"]);
+    expect(outline(events).slice(4, 7)).toEqual([
+      "stream_mode:tool-running",
+      "tool_result:c1",
+      "tool_result:c2",
+    ]);
     expect(events[6]).toMatchObject({ result: "No matches found.", is_error: false });
   });
 
@@ -189,7 +204,9 @@ describe("a turn", () => {
     });
     const events = await (await fixture.send("x")).all();
     const results = events.filter(({ type }) => type === "tool_result");
-    expect(results.map(({ result }) => String(result).split(":")[0])).toEqual(Array(3).fill("Validation error"));
+    expect(results.map(({ result }) => String(result).split(":")[0])).toEqual(
+      Array(3).fill("Validation error"),
+    );
     expect(outline(events)).not.toContain("stream_mode:tool-running");
     expect(events.find(({ tool_use_id }) => tool_use_id === "c2")?.["tool_input"]).toEqual({});
     expect(fixture.toolbox.commands).toEqual([]);
@@ -311,7 +328,9 @@ describe("a turn", () => {
 });
 
 function resultIds(message: Message | undefined): string[] {
-  return (message?.content ?? []).flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []));
+  return (message?.content ?? []).flatMap((block) =>
+    block.type === "tool_result" ? [block.tool_use_id] : [],
+  );
 }
 
 function rolesOf(messages: readonly Message[] | undefined): string[] {

@@ -77,7 +77,10 @@ export class StreamReader {
   #waiters: (() => void)[] = [];
 
   /** @param open makes the call with the options it is given */
-  constructor(open: (options: CallOptions) => AsyncIterable<CoreEventProto>, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    open: (options: CallOptions) => AsyncIterable<CoreEventProto>,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     const options = {
       headers,
       signal: this.#abort.signal,

@@ -3,6 +3,7 @@ import { Code, ConnectError, createContextValues, type HandlerContext } from "@c
 import type { Clock } from "@trivium/core";
 import { toConnectError } from "@trivium/rpc";
 import type { Exchange } from "../exchange/exchange.ts";
+import { guardFlush } from "../exchange/flush-guard.ts";
 import type { EndpointLimits } from "../limits.ts";
 import { type CallObserver, observerKey } from "./call-gate.ts";
 import { type CallProtocol, timeoutOf } from "./call-protocol.ts";
@@ -43,7 +44,6 @@ export class UniversalCall implements CallObserver {
   #context: HandlerContext | undefined;
   #iterator: AsyncIterator<Uint8Array> | undefined;
   #wake: (() => void) | undefined;
-  #flushTimer: Disposable | undefined;
   #isInsideFrame = false;
   #isEnded = false;
   #isSettled = false;
@@ -68,7 +68,7 @@ export class UniversalCall implements CallObserver {
   async run(header: Headers): Promise<void> {
     const { endGraceMs, headerGraceMs } = this.#environment.limits;
     this.#exchange.onClose((reason) => this.#onClose(reason));
-    this.#exchange.onDrain(() => this.#onDrain());
+    this.#exchange.onDrain(() => this.#wake?.());
     const timeoutMs = timeoutOf(this.protocol, this.#exchange.headers);
     if (timeoutMs !== undefined) {
       // Connect aborts the handler's signal on time; this is for handlers that do not listen.
@@ -186,17 +186,9 @@ export class UniversalCall implements CallObserver {
     });
   }
 
-  /** The last bytes may wait for the reader, too. */
   #guardFlush(): void {
-    if (this.#exchange.isClosed) return;
-    const { clock, limits } = this.#environment;
-    this.#flushTimer?.[Symbol.dispose]();
-    this.#flushTimer = clock.setTimer(limits.writeStallMs, () => this.#onStall());
-  }
-
-  #onDrain(): void {
-    if (this.#flushTimer !== undefined) this.#guardFlush();
-    this.#wake?.();
+    const { clock, limits, onWriteStall } = this.#environment;
+    guardFlush(this.#exchange, { clock, stallMs: limits.writeStallMs, onStall: onWriteStall });
   }
 
   #onStall(): void {
@@ -216,8 +208,6 @@ export class UniversalCall implements CallObserver {
   }
 
   #onClose(reason: ConnectError | undefined): void {
-    this.#flushTimer?.[Symbol.dispose]();
-    this.#flushTimer = undefined;
     if (reason !== undefined) this.#release(reason);
   }
 

@@ -45,7 +45,7 @@ export class Http2Exchange implements Exchange {
 
   sendHead(status: number, headers: OutgoingHttpHeaders): void {
     if (this.isClosed) return;
-    this.body.respond({ ":status": status, ...headers }, { waitForTrailers: true });
+    this.body.respond({ ":status": status, ...endToEnd(headers) }, { waitForTrailers: true });
     this.body.once("wantTrailers", () => {
       if (this.isClosed) return;
       this.body.sendTrailers(this.#trailers);
@@ -56,7 +56,7 @@ export class Http2Exchange implements Exchange {
   sendEmpty(status: number, headers: OutgoingHttpHeaders): void {
     if (this.isClosed) return;
     this.#isEnded = true;
-    this.body.respond({ ":status": status, ...headers }, { endStream: true });
+    this.body.respond({ ":status": status, ...endToEnd(headers) }, { endStream: true });
     this.#stopClient();
   }
 
@@ -67,7 +67,7 @@ export class Http2Exchange implements Exchange {
 
   end(trailers: OutgoingHttpHeaders = {}): void {
     if (this.isClosed || this.body.writableEnded) return;
-    this.#trailers = trailers;
+    this.#trailers = endToEnd(trailers);
     this.#isEnded = true;
     this.body.end();
   }
@@ -104,3 +104,19 @@ export class Http2Exchange implements Exchange {
     });
   }
 }
+
+/** HTTP/2 has no headers of a connection, and Node throws on them. RFC 9113 §8.2.2 */
+function endToEnd(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  if (!Object.keys(headers).some((name) => HOP_BY_HOP.has(name))) return headers;
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+}
+
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+]);

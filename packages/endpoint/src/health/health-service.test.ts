@@ -1,6 +1,6 @@
 import { Code, createClient, createRouterTransport } from "@connectrpc/connect";
-import { errorInterceptor } from "@trivium/rpc";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "@trivium/proto/health";
+import { errorInterceptor } from "@trivium/rpc";
 import { describe, expect, it } from "vitest";
 import { HealthRegistry } from "./health-registry.ts";
 import { healthService } from "./health-service.ts";

@@ -69,6 +69,8 @@ export class Listener {
       maxHeaderSize: limits.maxHeaderBytes,
     });
     this.#http1.maxConnections = limits.maxConnections;
+    // Failures to accept, as for want of descriptors, would be uncaught exceptions.
+    this.#http1.on("error", (error) => options.onConnectionError(codeOf(error)));
     // Node enforces header timeouts and closes idle connections only for the server that listens, so this one does,
     // and its own connection listener is called for what turns out to be HTTP/1.1.
     const [serveHttp1] = this.#http1.listeners("connection");

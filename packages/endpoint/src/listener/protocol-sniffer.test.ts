@@ -31,8 +31,7 @@ describe("sniffProtocol", () => {
         timeoutMs: 10_000,
         onVerdict: (verdict) => {
           const chunks: Buffer[] = [];
-          const collect = (): void =>
-            resolve({ verdict, bytes: Buffer.concat(chunks), socket });
+          const collect = (): void => resolve({ verdict, bytes: Buffer.concat(chunks), socket });
           socket.on("data", (chunk: Buffer) => chunks.push(chunk));
           socket.on("end", collect);
         },
@@ -97,7 +96,9 @@ describe("sniffProtocol", () => {
   });
 
   it("leaves junk to HTTP/1.1, one byte at a time or not", async () => {
-    const junk = fc.uint8Array({ minLength: 1, maxLength: 30 }).filter((bytes) => bytes[0] !== 0x16 && bytes[0] !== 0x50);
+    const junk = fc
+      .uint8Array({ minLength: 1, maxLength: 30 })
+      .filter((bytes) => bytes[0] !== 0x16 && bytes[0] !== 0x50);
     await fc.assert(
       fc.asyncProperty(junk, async (bytes) => {
         const pieces = Array.from(bytes, (byte) => Buffer.of(byte));
@@ -145,6 +146,8 @@ describe("sniffProtocol", () => {
 });
 
 function cutAt(bytes: Buffer, positions: readonly number[]): Buffer[] {
-  const sorted = [0, ...positions.filter((position) => position < bytes.length), bytes.length].sort((a, b) => a - b);
+  const sorted = [0, ...positions.filter((position) => position < bytes.length), bytes.length].sort(
+    (a, b) => a - b,
+  );
   return sorted.slice(1).map((end, index) => bytes.subarray(sorted[index], end));
 }

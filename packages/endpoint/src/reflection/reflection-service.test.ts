@@ -1,4 +1,4 @@
-import { createFileRegistry, create, fromBinary } from "@bufbuild/protobuf";
+import { create, createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { Code, createClient, type Transport } from "@connectrpc/connect";
 import { CodeModeHost } from "@trivium/proto/code-mode";
@@ -78,7 +78,10 @@ describe.each([
       { case: "fileContainingSymbol", value: "nope.Nope" },
       { case: "fileContainingSymbol", value: "crabcode.CrabCodeService.Nope" },
       { case: "fileByFilename", value: "nope.proto" },
-      { case: "fileContainingExtension", value: { containingType: "crabcode.SendMessageRequest", extensionNumber: 1 } },
+      {
+        case: "fileContainingExtension",
+        value: { containingType: "crabcode.SendMessageRequest", extensionNumber: 1 },
+      },
       { case: "allExtensionNumbersOfType", value: "nope.Nope" },
       { case: undefined },
       { case: "allExtensionNumbersOfType", value: "crabcode.SendMessageRequest" },
@@ -96,7 +99,9 @@ describe.each([
   });
 });
 
-type Query = NonNullable<Parameters<typeof create<typeof ServerReflection.method.serverReflectionInfo.input>>[1]>["messageRequest"];
+type Query = NonNullable<
+  Parameters<typeof create<typeof ServerReflection.method.serverReflectionInfo.input>>[1]
+>["messageRequest"];
 
 async function ask(
   transport: Transport,
@@ -107,7 +112,10 @@ async function ask(
     for (const messageRequest of queries) yield { host: "test", messageRequest: messageRequest as never };
   })();
   const answers = [];
-  for await (const response of createClient(service as typeof ServerReflection, transport).serverReflectionInfo(requests)) {
+  for await (const response of createClient(
+    service as typeof ServerReflection,
+    transport,
+  ).serverReflectionInfo(requests)) {
     expect(response.validHost).toBe("test");
     answers.push(response.messageResponse);
   }

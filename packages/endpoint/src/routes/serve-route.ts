@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Clock } from "@trivium/core";
 import { toNodeHeaders, toWebHeaders } from "../call/headers.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import { guardFlush } from "../exchange/flush-guard.ts";
 import type { HttpRoute } from "./http-route.ts";
 
 /** How a plain response travels. */
@@ -68,4 +69,5 @@ async function send(exchange: Exchange, response: Response, environment: RouteEn
     });
   }
   exchange.end();
+  guardFlush(exchange, { clock: environment.clock, stallMs: environment.writeStallMs });
 }

@@ -1,7 +1,12 @@
 import { once } from "node:events";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type IncomingHttpHeaders,
+} from "node:http2";
 import { connect as connectSocket, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
 
 /** An HTTP/2 connection that does exactly what a test says, and is gone at the end of its block. */
 export async function rawHttp2(
@@ -12,7 +17,11 @@ export async function rawHttp2(
   const tcp = connectSocket(Number(port), hostname);
   const socket =
     protocol === "https:"
-      ? connectTls({ socket: tcp, ALPNProtocols: ["h2"], rejectUnauthorized: options.rejectUnauthorized ?? true })
+      ? connectTls({
+          socket: tcp,
+          ALPNProtocols: ["h2"],
+          rejectUnauthorized: options.rejectUnauthorized ?? true,
+        })
       : tcp;
   socket.on("error", () => {});
   const session = connect(url, {

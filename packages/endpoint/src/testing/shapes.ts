@@ -44,7 +44,11 @@ function buildService(): DescService {
       {
         name: "Shapes",
         method: [
-          { name: "Look", ...types, options: { idempotencyLevel: MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS } },
+          {
+            name: "Look",
+            ...types,
+            options: { idempotencyLevel: MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS },
+          },
           { name: "Download", ...types, serverStreaming: true },
           { name: "Upload", ...types, clientStreaming: true },
           { name: "Talk", ...types, clientStreaming: true, serverStreaming: true },

@@ -19,7 +19,7 @@ export function toJsonSchema(schema: z.ZodType, direction: "input" | "output" = 
     },
   });
   if (!isJsonObject(document)) throw new TypeError("a JSON Schema is an object");
-  const { $schema, title, description, ...rest } = tidy(document);
+  const { $schema: _dialect, title: _title, description: _description, ...rest } = tidy(document);
   const isObject = rest["type"] === "object";
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -31,9 +31,13 @@ export function toJsonSchema(schema: z.ZodType, direction: "input" | "output" = 
 /** Zod drops the defaults of fields that are converted; they are part of what the contract advertises. */
 function advertisedDefault(schema: z.core.$ZodTypes): JsonValue | undefined {
   const meta: unknown = z.globalRegistry.get(schema)?.["default"];
-  if (meta !== undefined) return JSON.parse(JSON.stringify(meta)) as JsonValue;
-  if (schema._zod.def.type !== "default") return undefined;
-  return JSON.parse(JSON.stringify(schema._zod.def.defaultValue)) as JsonValue;
+  if (meta !== undefined) return toJsonValue(meta);
+  return schema._zod.def.type === "default" ? toJsonValue(schema._zod.def.defaultValue) : undefined;
+}
+
+function toJsonValue(value: unknown): JsonValue {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
 }
 
 function tidy(schema: JsonObject): JsonObject {

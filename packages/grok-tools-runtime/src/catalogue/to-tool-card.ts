@@ -72,7 +72,8 @@ function capabilitiesOf(registered: RegisteredTool, settings: ToolSettings): Too
   const { capabilities, kind } = registered.tool;
   const missing = missingDependency(registered, settings);
   return {
-    supportsBackground: capabilities.alwaysBackground === true || capabilities.backgroundParameter !== undefined,
+    supportsBackground:
+      capabilities.alwaysBackground === true || capabilities.backgroundParameter !== undefined,
     supportsStreaming: capabilities.streaming === true,
     hasSideEffects: !capabilities.readOnly,
     supportsCancellation: capabilities.cancellable === true,

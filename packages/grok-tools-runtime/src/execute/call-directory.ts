@@ -10,7 +10,10 @@ import { ToolError } from "../tool-error.ts";
  */
 export async function resolveCallDirectory(
   wanted: string | undefined,
-  { sessionDirectory, workspaceRoots }: { sessionDirectory: string; workspaceRoots: readonly string[] | undefined },
+  {
+    sessionDirectory,
+    workspaceRoots,
+  }: { sessionDirectory: string; workspaceRoots: readonly string[] | undefined },
 ): Promise<string> {
   if (wanted === undefined || wanted === "") return sessionDirectory;
   const path = resolve(sessionDirectory, wanted);
@@ -22,10 +25,14 @@ export async function resolveCallDirectory(
     });
   }
   if (workspaceRoots !== undefined && !isInside(directory, workspaceRoots)) {
-    throw new ToolError(ErrorCode.PERMISSION_DENIED, `working_directory ${path} is outside the workspace roots`, {
-      filePath: path,
-      details: { reason: "outside_roots" },
-    });
+    throw new ToolError(
+      ErrorCode.PERMISSION_DENIED,
+      `working_directory ${path} is outside the workspace roots`,
+      {
+        filePath: path,
+        details: { reason: "outside_roots" },
+      },
+    );
   }
   return directory;
 }

@@ -18,7 +18,8 @@ export function findTool(toolset: FinalizedToolset, name: string): ConfiguredToo
   }
   const found = toolset.byName.get(name);
   if (found === undefined) throw unknownTool(toolset, name);
-  if (toolset.disabled.has(name)) throw new ToolError(ErrorCode.TOOL_DISABLED, `the tool ${name} is switched off`);
+  if (toolset.disabled.has(name))
+    throw new ToolError(ErrorCode.TOOL_DISABLED, `the tool ${name} is switched off`);
   const { tool } = found.registered;
   const missing = missingDependency(found.registered, toolset.scope.settings);
   if (missing === undefined) return found;
@@ -29,9 +30,15 @@ export function findTool(toolset: FinalizedToolset, name: string): ConfiguredToo
 }
 
 function unknownTool({ byName, tools }: FinalizedToolset, name: string): ToolError {
-  const renamed = tools.find(({ registered }) => registered.canonicalName === name || registered.tool.id === name);
+  const renamed = tools.find(
+    ({ registered }) => registered.canonicalName === name || registered.tool.id === name,
+  );
   const close = renamed === undefined ? closestNames(name, [...byName.keys()], 3) : [renamed.clientName];
-  return new ToolError(ErrorCode.TOOL_NOT_FOUND, `no tool named ${name}; there are: ${[...byName.keys()].join(", ")}`, {
-    suggestion: close.length === 0 ? undefined : `Call ${close.join(" or ")} instead.`,
-  });
+  return new ToolError(
+    ErrorCode.TOOL_NOT_FOUND,
+    `no tool named ${name}; there are: ${[...byName.keys()].join(", ")}`,
+    {
+      suggestion: close.length === 0 ? undefined : `Call ${close.join(" or ")} instead.`,
+    },
+  );
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { abortable, abortReason, type Clock, type Logger, TriviumError } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { systemCodeOf } from "../file-error.ts";
-import { isJsonObject } from "../json.ts";
+import { isJsonObject, type JsonValue } from "../json.ts";
 import { ToolError } from "../tool-error.ts";
 import { fromAnswerRecord, toAnswerRecord } from "./answer-record.ts";
 import type { ToolAnswer } from "./tool-answer.ts";
@@ -30,7 +30,11 @@ type Running = {
   callers: number;
 };
 
-type Recorded = { readonly fingerprint: string; readonly callId: string; readonly answer: ToolAnswer | undefined };
+type Recorded = {
+  readonly fingerprint: string;
+  readonly callId: string;
+  readonly answer: ToolAnswer | undefined;
+};
 
 /** Calls with an idempotency key: each runs once, and its answer is kept for 24 hours in the session's folder. */
 export class IdempotentCalls {
@@ -70,7 +74,10 @@ export class IdempotentCalls {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
       const path = join(this.#folder, name);
-      const age = await stat(path).then((found) => this.#clock.now() - found.mtimeMs, () => 0);
+      const age = await stat(path).then(
+        (found) => this.#clock.now() - found.mtimeMs,
+        () => 0,
+      );
       if (age > KEPT_MS) await rm(path, { force: true });
     }
   }
@@ -159,15 +166,19 @@ export class IdempotentCalls {
       if (!isJsonObject(record)) throw new TypeError("the record is not an object");
       const { fingerprint, callId, answer } = record;
       return {
-        fingerprint: String(fingerprint),
-        callId: String(callId),
+        fingerprint: textOf(fingerprint),
+        callId: textOf(callId),
         answer: answer === undefined ? undefined : fromAnswerRecord(answer),
       };
     } catch (cause) {
       if (systemCodeOf(cause) === "ENOENT") return undefined;
-      throw new TriviumError("dataLoss", "the record of the first call with this idempotency-key is damaged", {
-        cause,
-      });
+      throw new TriviumError(
+        "dataLoss",
+        "the record of the first call with this idempotency-key is damaged",
+        {
+          cause,
+        },
+      );
     }
   }
 
@@ -186,6 +197,11 @@ export class IdempotentCalls {
       this.#logger.error({ path, cause }, "the answer of a call cannot be recorded");
     }
   }
+}
+
+function textOf(value: JsonValue | undefined): string {
+  if (typeof value === "string") return value;
+  throw new TypeError("the record has no text where one belongs");
 }
 
 function otherContents(key: string): TriviumError {

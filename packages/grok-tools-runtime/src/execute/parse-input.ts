@@ -1,6 +1,6 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
-import { toCanonicalInput } from "../finalize/name-overrides.ts";
 import type { ConfiguredTool } from "../finalize/configured-tool.ts";
+import { toCanonicalInput } from "../finalize/name-overrides.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { utf8Length } from "../output/truncate.ts";
 import { ToolError } from "../tool-error.ts";
@@ -20,7 +20,10 @@ export function parseInput(
   const renamed = toCanonicalInput(typeof input === "string" ? parseText(input) : input, parameterNames);
   if ("clash" in renamed) {
     const [client, canonical] = renamed.clash;
-    throw ToolError.invalidField(client, `\`${client}\` and \`${canonical}\` are the same parameter, give one`);
+    throw ToolError.invalidField(
+      client,
+      `\`${client}\` and \`${canonical}\` are the same parameter, give one`,
+    );
   }
   const { backgroundParameter } = registered.tool.capabilities;
   if (!isBackground || backgroundParameter === undefined) return renamed.input;

@@ -21,7 +21,7 @@ export function renderResult(
   const isTooLong = isOverCap(text, call);
   const promptText = isTooLong ? cutToPreview(text) : text;
   const isTruncated = result.truncated === true || isTooLong;
-  const form = { byteBuffers: options.byteBuffers ?? "bytes", isConcise };
+  const form = { byteBuffers: options.byteBuffers ?? "bytes", isConcise, conciseKeys: result.conciseKeys };
   const logicalErrors = options.logicalErrors ?? toolset.scope.settings.logicalErrors;
   if (result.failure !== undefined && logicalErrors === "error") {
     const { code, reason, ...rest } = result.failure;
@@ -35,7 +35,8 @@ export function renderResult(
   }
   const { includeFields, excludeFields } = options;
   const output = encodeOutput(result.output, { ...form, includeFields, excludeFields });
-  const withReminders = result.failure === undefined ? addReminders(toolset, call, { result, promptText }) : promptText;
+  const withReminders =
+    result.failure === undefined ? addReminders(toolset, call, { result, promptText }) : promptText;
   return {
     result: { ok: true, output, promptText: withReminders },
     tokens: estimateTokens(withReminders, result.imageCount ?? 0),

@@ -39,7 +39,10 @@ export async function runCall(toolset: FinalizedToolset, call: Call): Promise<To
   const { clock, logger } = toolset.scope;
   const startedMs = clock.monotonic();
   let configured: ConfiguredTool | undefined;
-  const answer = (result: ToolAnswer["result"], run?: { tokens: number; isTruncated: boolean }): ToolAnswer => ({
+  const answer = (
+    result: ToolAnswer["result"],
+    run?: { tokens: number; isTruncated: boolean },
+  ): ToolAnswer => ({
     callId: call.callId,
     result,
     metadata: {
@@ -58,7 +61,10 @@ export async function runCall(toolset: FinalizedToolset, call: Call): Promise<To
     return answer(rendered.result, rendered);
   } catch (thrown) {
     if (isReasonOf(call.options.signal, thrown)) throw thrown;
-    return answer({ ok: false, error: toToolError(thrown, configured?.registered.tool.id ?? call.toolName, logger) });
+    return answer({
+      ok: false,
+      error: toToolError(thrown, configured?.registered.tool.id ?? call.toolName, logger),
+    });
   } finally {
     // A failed call may have changed state too.
     if (configured !== undefined) toolset.stateFile.schedule(() => snapshotState(toolset));
@@ -101,7 +107,10 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
   const { signal } = link;
   try {
     const workingDirectory = await resolveCallDirectory(options.workingDirectory, scope);
-    const pass = await gate.enter(tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted", signal);
+    const pass = await gate.enter(
+      tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted",
+      signal,
+    );
     const context = toContext(toolset, call, { signal, workingDirectory });
     const running = tool.run(call.canonicalInput, context);
     // The place is free again when the tool has ended, which can be later than the answer.
@@ -119,7 +128,11 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
 }
 
 /** Who ended the call decides what it is answered with. */
-function reasonOfAbort({ scope }: FinalizedToolset, { options, toolName }: PreparedCall, signal: AbortSignal): Error {
+function reasonOfAbort(
+  { scope }: FinalizedToolset,
+  { options, toolName }: PreparedCall,
+  signal: AbortSignal,
+): Error {
   const reason = abortReason(signal);
   if (isReasonOf(options.signal, reason)) return reason;
   if (isReasonOf(scope.sessionSignal, reason)) {
@@ -156,7 +169,8 @@ function toContext(
     behaviorVersion: configured.behaviorVersion,
     timeoutMs: ownTimeoutMs,
     remindersEnabled: toolset.remindersEnabled,
-    parameterName: (canonical) => (Object.hasOwn(names, canonical) ? (names[canonical] ?? canonical) : canonical),
+    parameterName: (canonical) =>
+      Object.hasOwn(names, canonical) ? (names[canonical] ?? canonical) : canonical,
     progress: (chunk) => options.onProgress?.(chunk),
   };
 }

@@ -3,7 +3,13 @@ import { LineIndex, readRange } from "./line-index.ts";
 import type { LineIndexCache } from "./line-index-cache.ts";
 import type { OpenFile } from "./open-file.ts";
 import { type DetectedEncoding, detectEncoding } from "./text-encoding.ts";
-import { type OversizedWindow, readTextWindow, type TextWindow, type WindowRequest } from "./text-window.ts";
+import {
+  endsWithLineFeed,
+  type OversizedWindow,
+  readTextWindow,
+  type TextWindow,
+  type WindowRequest,
+} from "./text-window.ts";
 
 /** Files up to this size are read to the end: their lines are counted and their content is hashed. */
 export const COUNTED_BYTES: number = 16 * 1024 * 1024;
@@ -24,6 +30,8 @@ export interface ReadText {
   readonly totalLines: number;
   /** The file is large and was not read to its end. */
   readonly isTotalEstimated: boolean;
+  /** The text ends with a line feed, so that its last line is empty. False when that is not known. */
+  readonly endsWithLineFeed: boolean;
   /** Of the whole content, hexadecimal; undefined for a file above {@link COUNTED_BYTES}. */
   readonly sha256: string | undefined;
 }
@@ -37,26 +45,18 @@ export async function readText({ handle, stats }: OpenFile, request: ReadTextReq
   const mark = await readRange({ handle }, 0, Math.min(3, stats.size));
   const detected = detectEncoding(mark);
   const source = { handle, signal };
-  if (stats.size > COUNTED_BYTES) {
-    const index = indexes.indexOf(path, stats, detected);
-    const window = await readTextWindow({ ...source, index, detected }, request);
-    return {
-      window,
-      detected,
-      totalLines: index.totalLines,
-      isTotalEstimated: !index.isComplete,
-      sha256: undefined,
-    };
-  }
-  const index = new LineIndex(stats.size, detected);
+  const isLarge = stats.size > COUNTED_BYTES;
+  const index = isLarge ? indexes.indexOf(path, stats, detected) : new LineIndex(stats.size, detected);
   const hash = createHash("sha256").update(mark.subarray(0, detected.markBytes));
-  await index.complete(source, (chunk) => void hash.update(chunk));
-  const window = await readTextWindow({ ...source, index, detected }, request);
+  if (!isLarge) await index.complete(source, (chunk) => void hash.update(chunk));
+  const text = { ...source, index, detected };
+  const window = await readTextWindow(text, request);
   return {
     window,
     detected,
     totalLines: index.totalLines,
-    isTotalEstimated: false,
-    sha256: hash.digest("hex"),
+    isTotalEstimated: !index.isComplete,
+    endsWithLineFeed: index.isComplete && index.totalLines > 0 && (await endsWithLineFeed(text)),
+    sha256: isLarge ? undefined : hash.digest("hex"),
   };
 }

@@ -27,7 +27,9 @@ async function findLookalike(path: string): Promise<string | undefined> {
   const folder = dirname(path);
   const wanted = withPlainSpaces(basename(path));
   // No folder, no lookalike.
-  const names = await readdir(folder).catch(() => []);
+  const names: string[] = await readdir(folder).catch(() => []);
+  // The very name is there: a link to nothing.
+  if (names.includes(basename(path))) return undefined;
   const found = names.filter((name) => withPlainSpaces(name) === wanted);
   return found.length === 1 && found[0] !== undefined ? join(folder, found[0]) : undefined;
 }

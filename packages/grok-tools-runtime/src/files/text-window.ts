@@ -7,8 +7,10 @@ export interface WindowRequest {
   readonly offset: number;
   /** Infinity: to the end. */
   readonly maxLines: number;
-  /** A window with more bytes is not read. */
+  /** A window with more bytes is not read, or cut. */
   readonly maxBytes: number;
+  /** Return the beginning of a window that has too many bytes. Default false. */
+  readonly cutsAtMaxBytes?: boolean | undefined;
 }
 
 /** Lines of a file. */
@@ -20,6 +22,8 @@ export interface TextWindow {
   readonly lines: readonly string[];
   /** The same as one text, as it is in the file. */
   readonly rawText: string;
+  /** The window was cut at `maxBytes`, perhaps in the middle of a line. */
+  readonly isCut: boolean;
 }
 
 /** A window that is not read because of its size. */
@@ -41,17 +45,21 @@ export interface TextSource extends LineSource {
 /** Reads lines of a file. Memory is bounded by `maxBytes`, whatever the size of the file and of its lines. */
 export async function readTextWindow(
   source: TextSource,
-  { offset, maxLines, maxBytes }: WindowRequest,
+  { offset, maxLines, maxBytes, cutsAtMaxBytes = false }: WindowRequest,
 ): Promise<TextWindow | OversizedWindow> {
   const { index } = source;
   const firstLine = offset < 0 ? await lineFromEnd(source, offset) : Math.max(1, offset);
-  const empty: TextWindow = { kind: "window", firstLine, lines: [], rawText: "" };
+  const empty: TextWindow = { kind: "window", firstLine, lines: [], rawText: "", isCut: false };
   if (maxLines === 0 || index.totalLines === 0) return empty;
   const start = await index.offsetOf(firstLine, source);
   if (start === undefined) return empty;
   const stop = start + maxBytes + 1;
   const next = await index.offsetOf(firstLine + maxLines, source, stop);
   const end = next ?? index.sizeBytes;
+  if (end - start > maxBytes && cutsAtMaxBytes) {
+    const text = await readBeginning(source, start, maxBytes);
+    return { ...empty, ...splitWindow(text, maxLines), isCut: true };
+  }
   if (end - start > maxBytes) {
     const isSizeExact = next !== undefined || index.isComplete;
     const second = await index.offsetOf(firstLine + 1, source, stop);
@@ -64,6 +72,14 @@ export async function readTextWindow(
   }
   const text = decodeText(await readRange(source, start, end - start), source.detected.encoding);
   return { ...empty, ...splitWindow(text, maxLines) };
+}
+
+/** The first bytes from `start`; a character cut in half is left out. */
+async function readBeginning(source: TextSource, start: number, maxBytes: number): Promise<string> {
+  const { encoding } = source.detected;
+  const bytes = await readRange(source, start, encoding === "utf-8" ? maxBytes : maxBytes - (maxBytes % 2));
+  // A streaming decoder keeps an unfinished character back.
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: true });
 }
 
 /** A text in the file ends its lines with `\n` or `\r\n`; a lone `\r` belongs to the line. */
@@ -83,7 +99,8 @@ async function lineFromEnd(source: TextSource, offset: number): Promise<number> 
   return Math.max(1, index.totalLines + (endsWithFeed ? 0 : 1) + offset + 1);
 }
 
-async function endsWithLineFeed(source: TextSource): Promise<boolean> {
+/** Whether the last character of a text that is not empty is a line feed. */
+export async function endsWithLineFeed(source: TextSource): Promise<boolean> {
   const unitBytes = source.detected.encoding === "utf-8" ? 1 : 2;
   const tail = await readRange(source, source.index.sizeBytes - unitBytes, unitBytes);
   return decodeText(tail, source.detected.encoding) === "\n";

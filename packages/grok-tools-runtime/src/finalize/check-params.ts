@@ -67,16 +67,20 @@ function decodingProblems(definition: ParamsDefinition, explicit: JsonObject): P
 }
 
 function toViolation(issue: z.core.$ZodIssue, explicit: JsonObject): ParamsViolation {
-  const path = issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
+  const path = issue.path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
+    .join("");
   const value = valueAt(explicit, issue.path);
   const base = {
     fieldPath: `params${path}`,
     message: `params${path}: ${issue.message}`,
     badValueJson: badValueOf(issue.path.join("."), value),
   };
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the rest are rules on values
   switch (issue.code) {
     case "invalid_type":
-      if (value === undefined) return { ...base, category: "params_missing_field", expected: phrase(issue.expected) };
+      if (value === undefined)
+        return { ...base, category: "params_missing_field", expected: phrase(issue.expected) };
       return { ...base, category: "params_type", expected: phrase(issue.expected) };
     case "invalid_value":
       if (typeof value !== "string") return { ...base, category: "params_type", expected: "a string" };

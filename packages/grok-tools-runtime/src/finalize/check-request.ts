@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { checkNameOverride } from "./name-overrides.ts";
-import type { ToolConfig, ToolConfigEntry } from "./tool-config.ts";
+import type { ToolConfig, ToolConfigEntry, TruncationConfig } from "./tool-config.ts";
 import { badValueOf, type Violation } from "./violation.ts";
 
 const MAX_TOOLS = 512;
@@ -24,7 +24,7 @@ export function checkRequest(config: ToolConfig): DecodedRequest {
     const badName = checkNameOverride(entry, index);
     if (badName !== undefined) violations.push(badName);
   }
-  violations.push(...checkTruncation(config), ...checkCallbackAddress(config.clientCallbackAddr));
+  violations.push(...checkTruncation(config.truncation), ...checkCallbackAddress(config.clientCallbackAddr));
   return { params, violations };
 }
 
@@ -67,7 +67,8 @@ function decodeParams(
 const MAX_OUTPUT_BYTES = 16_777_216;
 const MAX_LINES = 1_000_000;
 
-function checkTruncation({ truncation }: ToolConfig): Violation[] {
+/** Violations of limits that are out of range. */
+export function checkTruncation(truncation: TruncationConfig | undefined): Violation[] {
   if (truncation === undefined) return [];
   const { defaultMaxOutputBytes, perToolMaxOutputBytes = {}, maxLinesRead } = truncation;
   const fields: [path: string, value: number | undefined, max: number][] = [
@@ -80,7 +81,9 @@ function checkTruncation({ truncation }: ToolConfig): Violation[] {
     ["max_lines_read", maxLinesRead, MAX_LINES],
   ];
   return fields
-    .filter(([, value, max]) => value !== undefined && !(Number.isInteger(value) && value >= 1 && value <= max))
+    .filter(
+      ([, value, max]) => value !== undefined && !(Number.isInteger(value) && value >= 1 && value <= max),
+    )
     .map(([path, value, max]) => ({
       toolId: "(global)",
       fieldPath: `truncation.${path}`,

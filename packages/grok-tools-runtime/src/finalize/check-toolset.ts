@@ -31,7 +31,9 @@ function duplicateIds(entries: readonly ResolvedEntry[]): Violation[] {
 }
 
 function duplicateNames(entries: readonly ResolvedEntry[]): Violation[] {
-  const once = entries.filter((entry) => !repeated(entries, ({ registered }) => registered.tool.id).includes(entry));
+  const once = entries.filter(
+    (entry) => !repeated(entries, ({ registered }) => registered.tool.id).includes(entry),
+  );
   return repeated(once, ({ clientName }) => clientName).map(({ index, entry, clientName }) => ({
     entryIndex: index,
     toolId: entry.id,

@@ -4,13 +4,13 @@ import type { ToolLimits } from "../tool.ts";
 import type { ToolCard } from "../tool-card.ts";
 import type { RegisteredTool } from "../tool-registry.ts";
 import type { ToolSettings } from "../tool-settings.ts";
+import { toProposedTools } from "./check-toolset.ts";
 import { renderDescription, renderSchema, type TextRendering } from "./describe-tool.ts";
 import { descriptionSource } from "./description-source.ts";
 import { outputLimits } from "./output-limits.ts";
 import type { PlaceholderValues } from "./placeholders.ts";
 import { type HostFacts, templateScope } from "./template-scope.ts";
 import type { ResolvedEntry, TruncationConfig } from "./tool-config.ts";
-import { toProposedTools } from "./check-toolset.ts";
 import { createToolsetView } from "./toolset-view.ts";
 
 /** A tool of a finalized session. What is here is fixed; what may change later is in the session. */
@@ -52,7 +52,10 @@ export function configureTools(
     let hasFailed = false;
     const rendering: TextRendering = {
       scope,
-      placeholders: placeholdersOf(outputLimits(registered, clientName, { params, truncation }), context.maxWaitMs),
+      placeholders: placeholdersOf(
+        outputLimits(registered, clientName, { params, truncation }),
+        context.maxWaitMs,
+      ),
       onFailure: () => {
         hasFailed = true;
       },

@@ -9,7 +9,7 @@ export interface TextRendering {
   readonly scope: TemplateScope;
   readonly placeholders: PlaceholderValues;
   /** Called for each text that could not be rendered and was stripped instead. */
-  onFailure(): void;
+  readonly onFailure: () => void;
 }
 
 /** A description with its template rendered and its placeholders filled in. */

@@ -74,12 +74,18 @@ const echoWith = (entry: object): Partial<ToolConfig> => ({ tools: [{ id: "Sampl
 describe("a refused configuration", () => {
   it.each([
     [echoWith({ paramsJson: "" }), { category: "params_json_parse", fieldPath: "tools[0].params_json" }],
-    [echoWith({ paramsJson: "[1]" }), { category: "params_type", fieldPath: "tools[0].params_json", expected: "object" }],
+    [
+      echoWith({ paramsJson: "[1]" }),
+      { category: "params_type", fieldPath: "tools[0].params_json", expected: "object" },
+    ],
     [
       echoWith({ paramsJson: '{"prefix":1}' }),
       { category: "params_type", fieldPath: "params.prefix", expected: "a string", badValueJson: "1" },
     ],
-    [echoWith({ paramsJson: '{"mode":"c"}' }), { category: "params_unknown_variant", fieldPath: "params.mode" }],
+    [
+      echoWith({ paramsJson: '{"mode":"c"}' }),
+      { category: "params_unknown_variant", fieldPath: "params.mode" },
+    ],
     [echoWith({ paramsJson: '{"x":1}' }), { category: "params_unknown_field", fieldPath: "params.x" }],
     [
       echoWith({ paramsJson: '{"prefix":"!","mode":"b"}' }),
@@ -89,13 +95,22 @@ describe("a refused configuration", () => {
       { tools: [{ id: "Sample:fail", paramsJson: '{"x":1}' }] },
       { category: "params_unknown_field", fieldPath: "params.x" },
     ],
-    [{ tools: [{ id: "Sample:ecko" }] }, { category: "tool_not_found", fieldPath: "id", expected: "Sample:echo" }],
+    [
+      { tools: [{ id: "Sample:ecko" }] },
+      { category: "tool_not_found", fieldPath: "id", expected: "Sample:echo" },
+    ],
     [{ tools: [{ id: "Third:echo" }] }, { category: "tool_not_found", expected: "Sample:echo, Other:echo" }],
-    [{ behaviorPreset: "future" }, { category: "behavior_preset", toolId: "(global)", fieldPath: "behavior_preset" }],
+    [
+      { behaviorPreset: "future" },
+      { category: "behavior_preset", toolId: "(global)", fieldPath: "behavior_preset" },
+    ],
     [echoWith({ behaviorVersion: "9" }), { category: "behavior_version", fieldPath: "behavior_version" }],
     [echoWith({ behaviorVersion: "older" }), { category: "behavior_version", badValueJson: '"older"' }],
     [{ tools: [{ id: "Sample:fail", behaviorVersion: "" }] }, { category: "behavior_version" }],
-    [echoWith({ nameOverride: "" }), { category: "name_override_invalid", fieldPath: "tools[0].name_override" }],
+    [
+      echoWith({ nameOverride: "" }),
+      { category: "name_override_invalid", fieldPath: "tools[0].name_override" },
+    ],
     [echoWith({ nameOverride: "a:b:c" }), { category: "name_override_invalid" }],
     [echoWith({ nameOverride: "x".repeat(65) }), { category: "name_override_invalid" }],
     [
@@ -106,7 +121,12 @@ describe("a refused configuration", () => {
     [echoWith({ paramsNameOverrides: { text: "a b" } }), { category: "param_override_invalid" }],
     [
       { tools: [{ id: "Sample:echo" }, { id: "Other:echo" }] },
-      { category: "duplicate_client_name", entryIndex: 1, fieldPath: "name_override", badValueJson: '"echo"' },
+      {
+        category: "duplicate_client_name",
+        entryIndex: 1,
+        fieldPath: "name_override",
+        badValueJson: '"echo"',
+      },
     ],
     [
       { tools: [{ id: "Sample:echo" }, { id: "Sample:echo", nameOverride: "e" }] },
@@ -130,7 +150,10 @@ describe("a refused configuration", () => {
       { category: "file_toolset_conflict", toolId: "(file-toolset)", fieldPath: "tools" },
     ],
     [{ tools: [{ id: "Sample:count" }] }, { category: "requirements", fieldPath: "tools", entryIndex: 0 }],
-    [{ initialToolStateJson: "{" }, { category: "initial_state_parse", fieldPath: "initial_tool_state_json" }],
+    [
+      { initialToolStateJson: "{" },
+      { category: "initial_state_parse", fieldPath: "initial_tool_state_json" },
+    ],
     [{ initialToolStateJson: '{"params":[]}' }, { category: "initial_state_shape" }],
     [{ clientCallbackAddr: "unix:/x" }, { category: "callback_addr", fieldPath: "client_callback_addr" }],
     [{ clientCallbackAddr: "localhost" }, { category: "callback_addr" }],
@@ -148,7 +171,11 @@ describe("a refused configuration", () => {
 
   it("lists all violations of the first phase that has any, and no later ones", async () => {
     const violations = await violationsOf({
-      tools: [{ id: "Nope:x" }, { id: "Sample:echo", paramsJson: '{"x":1,"mode":2}' }, { id: "Sample:count" }],
+      tools: [
+        { id: "Nope:x" },
+        { id: "Sample:echo", paramsJson: '{"x":1,"mode":2}' },
+        { id: "Sample:count" },
+      ],
     });
     expect(violations.map(({ entryIndex, category }) => [entryIndex, category])).toEqual([
       [0, "tool_not_found"],
@@ -215,14 +242,23 @@ describe("an accepted configuration", () => {
 
   it("takes the alias of the shell tool by its own name", async () => {
     await using test = await testRuntime(tools);
-    const { tools: cards } = await test.runtime.sessions.session("s").finalize({ tools: [{ id: "GrokBuild:bash" }] });
-    expect(cards[0]).toMatchObject({ name: "bash", namespace: "GrokBuild", id: "GrokBuild:run_terminal_cmd" });
+    const { tools: cards } = await test.runtime.sessions
+      .session("s")
+      .finalize({ tools: [{ id: "GrokBuild:bash" }] });
+    expect(cards[0]).toMatchObject({
+      name: "bash",
+      namespace: "GrokBuild",
+      id: "GrokBuild:run_terminal_cmd",
+    });
   });
 
   it("shares params between the tools of one state key", async () => {
     await using test = await testRuntime(tools);
     const { tools: cards } = await test.runtime.sessions.session("s").finalize({
-      tools: [{ id: "GrokBuildConcise:lenient" }, { id: "GrokBuild:run_terminal_cmd", paramsJson: '{"size":2}' }],
+      tools: [
+        { id: "GrokBuildConcise:lenient" },
+        { id: "GrokBuild:run_terminal_cmd", paramsJson: '{"size":2}' },
+      ],
     });
     expect(cards.map(({ currentParams }) => currentParams)).toEqual([{ size: 2 }, { size: 2 }]);
   });

@@ -1,6 +1,7 @@
 import { CallGate } from "../execute/call-gate.ts";
 import { IdempotentCalls } from "../execute/idempotent-calls.ts";
 import { type FinalizedToolset, snapshotState } from "../finalized-toolset.ts";
+import type { OpenDefaults } from "../controls/open-defaults.ts";
 import type { RuntimePorts } from "../runtime-ports.ts";
 import { emptyStateDocument, parseStateDocument, type StateDocument } from "../state/state-document.ts";
 import { StateFile } from "../state/state-file.ts";
@@ -8,7 +9,7 @@ import { type VersionWarning, versionWarnings } from "./behavior-versions.ts";
 import { type ConfiguredTool, configureTools } from "./configured-tool.ts";
 import { openScope } from "./open-scope.ts";
 import { unknownTruncationKeys } from "./output-limits.ts";
-import { initialStateViolation, loadResources, paramsByKey } from "./saved-state.ts";
+import { configuredByKey, initialStateViolation, loadResources, paramsByKey } from "./saved-state.ts";
 import { findSessionDirectory, type SessionDirectory } from "./session-directory.ts";
 import type { ToolConfig } from "./tool-config.ts";
 import { type ValidConfig, validateConfig } from "./validate-config.ts";
@@ -23,6 +24,8 @@ export interface FinalizeRequest {
   /** Names the session's private folder. */
   readonly folderKey: string;
   readonly sessionSignal: AbortSignal;
+  /** Settings made before; they are part of `config` except for params and switched-off tools. */
+  readonly open: Pick<OpenDefaults, "params" | "disabled">;
 }
 
 /** A finalized toolset and what to tell the caller about it. */
@@ -38,12 +41,15 @@ export interface FinalizeResult {
  *
  * @throws {@link FinalizeConfigError} for the configuration, {@link TriviumError} `invalidInput` for the folder.
  */
-export async function finalizeToolset(ports: RuntimePorts, request: FinalizeRequest): Promise<FinalizeResult> {
+export async function finalizeToolset(
+  ports: RuntimePorts,
+  request: FinalizeRequest,
+): Promise<FinalizeResult> {
   const { config } = request;
   const directory = await findSessionDirectory(ports, request.cwd);
   const parsed = parseStateDocument(config.initialToolStateJson ?? "");
   const initialState = "fault" in parsed ? emptyStateDocument : parsed;
-  const valid = validateConfig(config, { registry: ports.registry, presets: ports.presets, initialState });
+  const valid = validateConfig(config, { registry: ports.registry, presets: ports.presets, initialState, openParams: request.open.params });
   if ("fault" in parsed) throw new FinalizeConfigError([initialStateViolation(parsed)]);
   const remindersEnabled = config.systemRemindersEnabled === true && !isConciseSet(valid);
   const built = configureTools(valid.entries, { ...ports, truncation: config.truncation, remindersEnabled });
@@ -69,7 +75,7 @@ interface Parts {
 
 async function buildToolset(
   ports: RuntimePorts,
-  { config, sessionId, folderKey, sessionSignal }: FinalizeRequest,
+  { config, sessionId, folderKey, sessionSignal, open }: FinalizeRequest,
   { directory, tools, initialState, remindersEnabled }: Parts,
 ): Promise<{ toolset: FinalizedToolset; warnings: string[] }> {
   let toolset: FinalizedToolset | undefined;
@@ -94,8 +100,9 @@ async function buildToolset(
       gate: new CallGate(),
       repeatedCalls,
       params: paramsByKey(tools, [disk, initialState]),
+      configuredParams: configuredByKey(tools),
       toolVersion: ports.toolVersion,
-      disabled: new Set(),
+      disabled: new Set(tools.filter(({ registered }) => open.disabled.has(registered.tool.id)).map(nameOf)),
       truncation: config.truncation,
       remindersEnabled,
     };
@@ -110,6 +117,8 @@ async function buildToolset(
     throw thrown;
   }
 }
+
+const nameOf = ({ clientName }: ConfiguredTool): string => clientName;
 
 /** Concise tools come without reminders, whatever the request says. */
 function isConciseSet({ entries }: ValidConfig): boolean {

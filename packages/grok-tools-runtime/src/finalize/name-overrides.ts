@@ -62,7 +62,8 @@ export function checkParameterOverrides(
 
 /** The advertised schema with client names: top-level properties and `required`, nothing below. */
 export function renameSchema(schema: JsonObject, overrides: Readonly<Record<string, string>>): JsonObject {
-  const nameOf = (name: string): string => (Object.hasOwn(overrides, name) ? (overrides[name] ?? name) : name);
+  const nameOf = (name: string): string =>
+    Object.hasOwn(overrides, name) ? (overrides[name] ?? name) : name;
   const { properties, required } = schema;
   return {
     ...schema,

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
-import { SessionResources } from "../state/session-resources.ts";
-import { sessionFolder } from "../state/session-folder.ts";
 import type { RuntimePorts } from "../runtime-ports.ts";
 import type { SessionScope } from "../session-resource.ts";
+import { sessionFolder } from "../state/session-folder.ts";
+import { SessionResources } from "../state/session-resources.ts";
 import type { ConfiguredTool } from "./configured-tool.ts";
 import type { SessionDirectory } from "./session-directory.ts";
 

@@ -14,12 +14,14 @@ export function outputLimits(
   { params, truncation = {} }: { params: unknown; truncation: TruncationConfig | undefined },
 ): ToolLimits {
   const { tool, canonicalName } = registered;
-  const { builtInMaxOutput, legacyKeys = [], fromParams } = tool.truncation;
+  const { builtInMaxOutput, legacyKeys = [] } = tool.truncation;
   const perTool = truncation.perToolMaxOutputBytes ?? {};
-  const key = [tool.id, canonicalName, clientName, ...legacyKeys].find((name) => Object.hasOwn(perTool, name));
+  const key = [tool.id, canonicalName, clientName, ...legacyKeys].find((name) =>
+    Object.hasOwn(perTool, name),
+  );
   const configured = key === undefined ? truncation.defaultMaxOutputBytes : perTool[key];
   return {
-    maxOutput: configured ?? fromParams?.(params) ?? builtInMaxOutput,
+    maxOutput: configured ?? tool.truncation.fromParams?.(params) ?? builtInMaxOutput,
     maxOutputConfigured: configured !== undefined,
     maxLinesRead: truncation.maxLinesRead ?? DEFAULT_MAX_LINES_READ,
   };

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonValue } from "../json.ts";
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { SessionResources } from "../state/session-resources.ts";
 import type { StateDocument, StateFault } from "../state/state-document.ts";
 import { fitsParams } from "./check-params.ts";
@@ -43,6 +44,19 @@ export function paramsByKey(
     if (definition !== undefined) params.set(definition.stateKey, tool.params);
   }
   return params;
+}
+
+/** By state key, what differs from the defaults or was set although it does not. */
+export function configuredByKey(tools: readonly ConfiguredTool[]): Map<string, JsonObject> {
+  const entries = tools.flatMap(({ registered, params, explicitParams }): [string, JsonObject][] => {
+    const { tool, defaultParams } = registered;
+    if (tool.params === undefined) return [];
+    const set = Object.entries(params).filter(
+      ([key, value]) => Object.hasOwn(explicitParams, key) || !isDeepStrictEqual(value, defaultParams?.[key]),
+    );
+    return [[tool.params.stateKey, Object.fromEntries(set)]];
+  });
+  return new Map(entries);
 }
 
 function undecodableParams(tools: readonly ConfiguredTool[], initial: StateDocument): string[] {

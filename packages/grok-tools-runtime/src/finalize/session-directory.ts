@@ -23,7 +23,8 @@ export async function findSessionDirectory(
 ): Promise<SessionDirectory> {
   const wanted = resolve(workspace, cwd ?? ".");
   const directory = await realDirectory(wanted);
-  if (directory === undefined) throw new TriviumError("invalidInput", `${wanted} is not an existing directory`);
+  if (directory === undefined)
+    throw new TriviumError("invalidInput", `${wanted} is not an existing directory`);
   const { workspaceRoots } = settings;
   if (workspaceRoots === undefined) return { directory, workspaceRoots: undefined };
   const allowed = await realDirectories(workspaceRoots.length === 0 ? [workspace] : workspaceRoots);

@@ -1,5 +1,5 @@
-import type { ResolvedEntry } from "./tool-config.ts";
 import type { TemplateScope } from "./template/expression.ts";
+import type { ResolvedEntry } from "./tool-config.ts";
 
 /** Facts about the host that descriptions may depend on. */
 export interface HostFacts {

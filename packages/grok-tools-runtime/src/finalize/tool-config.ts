@@ -1,5 +1,5 @@
-import type { RegisteredTool } from "../tool-registry.ts";
 import type { JsonObject } from "../json.ts";
+import type { RegisteredTool } from "../tool-registry.ts";
 
 /** One tool of a configuration. Contract: ToolConfigEntry */
 export interface ToolConfigEntry {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
-import type { StateDocument } from "../state/state-document.ts";
 import { isJsonObject } from "../json.ts";
+import type { StateDocument } from "../state/state-document.ts";
 import { defaultClientName } from "../tool-id.ts";
 import type { RegisteredTool, ToolRegistry } from "../tool-registry.ts";
 import { type BehaviorPreset, findPreset, resolveVersion } from "./behavior-versions.ts";
@@ -9,7 +9,7 @@ import { checkRequest } from "./check-request.ts";
 import { checkWholeToolset } from "./check-toolset.ts";
 import { checkParameterOverrides } from "./name-overrides.ts";
 import type { ResolvedEntry, ToolConfig } from "./tool-config.ts";
-import { FinalizeConfigError, badValueOf, type Violation } from "./violation.ts";
+import { badValueOf, FinalizeConfigError, type Violation } from "./violation.ts";
 
 /** A configuration that passed every check. */
 export interface ValidConfig {
@@ -25,6 +25,8 @@ export interface ValidationContext {
   readonly presets: readonly BehaviorPreset[];
   /** From `initial_tool_state_json`: fills params that the request leaves open. */
   readonly initialState: StateDocument;
+  /** Params set before finalize, by tool id: below those of the request. */
+  readonly openParams: ReadonlyMap<string, JsonObject>;
 }
 
 /**
@@ -36,13 +38,16 @@ export function validateConfig(config: ToolConfig, context: ValidationContext): 
   const decoded = checkRequest(config);
   stopOn(decoded.violations);
   const preset = findPreset(config.behaviorPreset, context.presets);
-  if ("reason" in preset) throw new FinalizeConfigError([presetViolation(config.behaviorPreset, preset.reason)]);
+  if ("reason" in preset)
+    throw new FinalizeConfigError([presetViolation(config.behaviorPreset, preset.reason)]);
   const warnings: string[] = [];
   const results = config.tools.map((_, index) =>
     resolveEntry({ config, context, index, given: decoded.params[index] ?? {}, ...preset, warnings }),
   );
   stopOn(results.flatMap((result) => ("violations" in result ? result.violations : [])));
-  const entries = withSharedParams(results.flatMap((result) => ("resolved" in result ? [result.resolved] : [])));
+  const entries = withSharedParams(
+    results.flatMap((result) => ("resolved" in result ? [result.resolved] : [])),
+  );
   for (const violations of checkWholeToolset(entries)) stopOn(violations);
   return { entries, preset: preset.preset, warnings };
 }
@@ -75,7 +80,11 @@ type EntryResult = { readonly resolved: ResolvedEntry } | { readonly violations:
 function resolveEntry({ config, context, index, given, preset, warnings }: EntryRequest): EntryResult {
   const entry = config.tools[index];
   if (entry === undefined) return { violations: [] };
-  const refuse = (violation: ParamsViolation): Violation => ({ entryIndex: index, toolId: entry.id, ...violation });
+  const refuse = (violation: ParamsViolation): Violation => ({
+    entryIndex: index,
+    toolId: entry.id,
+    ...violation,
+  });
   const registered = context.registry.find(entry.id);
   if (registered === undefined) return { violations: [refuse(unknownTool(entry.id, context.registry))] };
   const version = resolveVersion(registered.tool, preset, entry.behaviorVersion);
@@ -89,7 +98,7 @@ function resolveEntry({ config, context, index, given, preset, warnings }: Entry
     return { violations: [violation] };
   }
   const { params } = registered.tool;
-  const checked = checkParams(params, given);
+  const checked = checkParams(params, { ...context.openParams.get(registered.tool.id), ...given });
   if (checked.violations.length > 0) return { violations: checked.violations.map(refuse) };
   const effectiveParams = overlay(registered, checked.explicit, context.initialState);
   const constraints = params === undefined ? [] : checkConstraints(params, effectiveParams);
@@ -116,7 +125,8 @@ function withSharedParams(entries: readonly ResolvedEntry[]): ResolvedEntry[] {
     const stateKey = current.registered.tool.params?.stateKey;
     if (stateKey === undefined || current.entry.paramsJson !== undefined) return current;
     const source = entries.find(
-      ({ registered, entry }) => registered.tool.params?.stateKey === stateKey && entry.paramsJson !== undefined,
+      ({ registered, entry }) =>
+        registered.tool.params?.stateKey === stateKey && entry.paramsJson !== undefined,
     );
     if (source === undefined) return current;
     const { explicitParams, effectiveParams } = source;
@@ -136,7 +146,11 @@ function unknownTool(id: string, registry: ToolRegistry): ParamsViolation {
 }
 
 /** Defaults, then what the initial state says, then what the request says; each top-level key as a whole. */
-function overlay({ tool, defaultParams }: RegisteredTool, explicit: JsonObject, initial: StateDocument): JsonObject {
+function overlay(
+  { tool, defaultParams }: RegisteredTool,
+  explicit: JsonObject,
+  initial: StateDocument,
+): JsonObject {
   if (tool.params === undefined || defaultParams === undefined) return {};
   const { stateKey, explicitOnlyKeys = [] } = tool.params;
   const saved = Object.hasOwn(initial.params, stateKey) ? initial.params[stateKey] : undefined;

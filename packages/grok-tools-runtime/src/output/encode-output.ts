@@ -7,6 +7,8 @@ export interface OutputForm {
   readonly byteBuffers: "bytes" | "text";
   /** Leave byte buffers out and use concise texts. */
   readonly isConcise: boolean;
+  /** Payload keys with another value under CONCISE. */
+  readonly conciseKeys?: Readonly<Record<string, OutputValue>> | undefined;
   /** Payload keys to keep; empty keeps all. */
   readonly includeFields?: readonly string[] | undefined;
   /** Payload keys to leave out, after `includeFields`. */
@@ -44,7 +46,8 @@ function isPayload(value: OutputValue | undefined): value is Payload {
 }
 
 function encodePayload(payload: Payload, form: OutputForm): JsonObject {
-  const entries = Object.entries(form.isConcise ? concise(payload) : payload).flatMap(([key, value]): Entry[] => {
+  const shown = form.isConcise ? { ...concise(payload), ...form.conciseKeys } : payload;
+  const entries = Object.entries(shown).flatMap(([key, value]): Entry[] => {
     if (value === undefined) return [];
     return value instanceof Uint8Array ? encodeBytes(key, value, form) : [[key, toJson(value, form)]];
   });
@@ -77,7 +80,8 @@ function encodeBytes(key: string, bytes: Uint8Array, { byteBuffers, isConcise }:
 
 function toJson(value: OutputValue | undefined, form: OutputForm): JsonValue {
   if (value === undefined) return null;
-  if (value instanceof Uint8Array) return form.byteBuffers === "bytes" ? [...value] : new TextDecoder().decode(value);
+  if (value instanceof Uint8Array)
+    return form.byteBuffers === "bytes" ? [...value] : new TextDecoder().decode(value);
   if (isList(value)) return value.map((item) => toJson(item, form));
   if (!isPayload(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);

@@ -57,17 +57,15 @@ export class CommandLog {
   }
 
   /** Head and tail from the file, after the process that kept them is gone. */
-  async rebuild(headBytes: number, tailBytes: number): Promise<{ output: CommandOutput; size: number }> {
+  async rebuild(headBytes: number, tailBytes: number): Promise<CommandOutput> {
     const rebuilt = await this.#withFile(async (file) => {
       const { size } = await file.stat();
       const head = await readAt(file, 0, Math.min(headBytes, size));
       const tailLength = Math.min(tailBytes, size - head.length);
       const tail = await readAt(file, size - tailLength, tailLength);
-      const omittedBytes = size - head.length - tail.length;
-      return { output: { head, tail, omittedBytes, totalBytes: size }, size };
+      return { head, tail, omittedBytes: size - head.length - tail.length, totalBytes: size };
     });
-    const empty = { head: new Uint8Array(), tail: new Uint8Array(), omittedBytes: 0, totalBytes: 0 };
-    return rebuilt ?? { output: empty, size: 0 };
+    return rebuilt ?? { head: new Uint8Array(), tail: new Uint8Array(), omittedBytes: 0, totalBytes: 0 };
   }
 
   async #withFile<Result>(use: (file: FileHandle) => Promise<Result>): Promise<Result | undefined> {

@@ -6,7 +6,7 @@ import { temporaryFolder } from "@trivium/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Command, CommandEnd, CommandSpec } from "./command-runner.ts";
 import { createCommandRunner, type ProcessRunner } from "./create-command-runner.ts";
-import { listProcesses } from "./supervisor/process-table.ts";
+import { listProcesses, readProcessStat } from "./supervisor/process-table.ts";
 
 /** A program that detaches itself completely and lives on for a while. */
 const daemon = ({ clearEnvironment = false, closeDescriptors = false } = {}): string => {
@@ -125,6 +125,15 @@ describe.each(["auto", "fallback"] as const)("CommandRunner with %s containment"
     expect((await run(text, { headBytes: 10_000 })).text).toBe(expected);
   });
 
+  it("keeps standard error apart when it has a log of its own", async () => {
+    const stderrLogPath = join(folder.path, "apart.log");
+    const command = await start("echo out; echo err >&2; echo more > /dev/stderr", { stderrLogPath });
+    await command.ended;
+    expect(Buffer.from((await command.output()).head).toString()).toBe("out\n");
+    expect(Buffer.from((await command.stderr?.output())?.head ?? []).toString()).toBe("err\nmore\n");
+    expect(readFileSync(stderrLogPath, "utf8")).toBe("err\nmore\n");
+  });
+
   it("keeps bytes that are no text", async () => {
     const command = await start("printf '\\xff\\xfe\\x00a\\xc3'");
     await command.ended;
@@ -177,6 +186,12 @@ describe.each(["auto", "fallback"] as const)("CommandRunner with %s containment"
   it("runs without a log when that cannot be written", async () => {
     const end = await run("echo kept; exit 5", { logPath: "/nowhere/at/all.log" });
     expect(end).toMatchObject({ exitCode: 5, logIncompleteAt: 0, text: "kept\n" });
+  });
+
+  it("lets a command go on when the disk is full", async () => {
+    const end = await run("seq 1 100000; exit 6", { logPath: "/dev/full" });
+    expect(end).toMatchObject({ reason: "exited", exitCode: 6, logIncompleteAt: 0, totalBytes: 588_895 });
+    expect(end.text).toMatch(/^1\n2\n[^]*\n100000\n$/);
   });
 
   it.each(["cat", "read line; echo $?", "git init -q r && cd r && git commit --allow-empty"])(
@@ -269,6 +284,15 @@ describe.each(["auto", "fallback"] as const)("CommandRunner with %s containment"
     expect(withMark(mark)).toEqual([]);
     expect(Buffer.from((await command.output()).head).toString()).toBe("before\n");
     expect(await run("echo next")).toMatchObject({ text: "next\n" });
+  });
+
+  it("starts another guardian when that was killed", async () => {
+    const running = await start("sleep 0.5; echo after");
+    const supervisor = readProcessStat(running.pid ?? 0)?.parentPid ?? 0;
+    process.kill(readProcessStat(supervisor)?.parentPid ?? 0, "SIGKILL");
+    expect(await running.ended).toMatchObject({ reason: "exited", exitCode: 0 });
+    const ends = await Promise.all([1, 2, 3, 4, 5].map(() => run("sleep 0.2; echo new")));
+    expect(ends.map((end) => end.text)).toEqual(Array.from({ length: 5 }, () => "new\n"));
   });
 
   it("takes a later kill without grace as a wish to hurry", async () => {

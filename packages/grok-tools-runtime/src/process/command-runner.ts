@@ -34,6 +34,8 @@ export interface CommandSpec {
   readonly maxOutputBytes?: number | undefined;
   /** File that gets the whole output; an existing one is emptied. Its folder exists. Cut to 64 MiB at the end. */
   readonly logPath: string;
+  /** Set: standard error is kept apart, with this log and {@link Command.stderr}. Default: one output in order. */
+  readonly stderrLogPath?: string | undefined;
   /** Bytes of the beginning and of the end of the output kept in memory. */
   readonly headBytes: number;
   readonly tailBytes: number;
@@ -46,20 +48,10 @@ export interface CommandSpec {
 
 export type CommandStatus = "queued" | "running" | "ended";
 
-/** A started command. */
-export interface Command {
-  readonly commandId: string;
-  /** Process id of the shell; undefined while queued. */
-  readonly pid: number | undefined;
-  readonly status: CommandStatus;
-  /** Clock times in milliseconds since the Unix epoch. */
-  readonly startedAtMs: number;
-  /** Bytes of output announced so far; so many can be read back. */
+/** What a command writes, kept in a log. */
+export interface OutputStream {
+  /** Bytes announced so far; so many can be read back. */
   readonly outputBytes: number;
-  /** Resolves once, when the shell has ended and its output is in, or the tree was killed. Never rejects. */
-  readonly ended: Promise<CommandEnd>;
-  /** Resolves once, when nothing of the command is left any more. Never rejects. */
-  readonly vacated: Promise<void>;
   /** Beginning and end of the output so far; after the end those of the result. */
   output(): Promise<CommandOutput>;
   /** Reads back the log from a byte offset, while it grows and after the end. At most `maxBytes`. */
@@ -69,6 +61,22 @@ export interface Command {
    * aborts. A slow reader misses nothing and never slows the command. Stops early where the log is incomplete.
    */
   chunks(signal: AbortSignal): AsyncIterable<OutputChunk>;
+}
+
+/** A started command. Its own output is standard output, with standard error in it unless that is kept apart. */
+export interface Command extends OutputStream {
+  readonly commandId: string;
+  /** Process id of the shell; undefined while queued. */
+  readonly pid: number | undefined;
+  readonly status: CommandStatus;
+  /** Clock times in milliseconds since the Unix epoch. */
+  readonly startedAtMs: number;
+  /** Standard error, when it is kept apart. */
+  readonly stderr: OutputStream | undefined;
+  /** Resolves once, when the shell has ended and its output is in, or the tree was killed. Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  /** Resolves once, when nothing of the command is left any more. Never rejects. */
+  readonly vacated: Promise<void>;
   /**
    * Ends the whole tree, also what an ended command left behind. `graceMs` is the time between SIGTERM and SIGKILL;
    * 0 kills at once. Resolves when nothing is left, or with the survivors.
@@ -116,7 +124,7 @@ export interface CommandEnd {
   readonly survivors: readonly ProcessNote[];
   /** Processes a normal end left running on purpose, still owned by the runner. */
   readonly leftovers: readonly ProcessNote[];
-  /** Set when the log could not be written completely (disk full): offset of the first missing byte. */
+  /** Set when the log is not complete (disk full, or beyond its limit): offset of the first missing byte. */
   readonly logIncompleteAt: number | undefined;
   /** Why spawning failed; undefined otherwise. */
   readonly spawnError: string | undefined;

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Clock, type IdSource, type Logger, TriviumError } from "@trivium/core";
 import { Helper } from "./helper.ts";
 import { HelperRegistry, RUNTIME_FOLDER_PREFIX } from "./helper-registry.ts";
@@ -237,7 +238,7 @@ export class HelperHub {
 /** The file that runs as a helper: beside this one in the sources, an entry of its own in the built package. */
 function supervisorScript(): string {
   const name = import.meta.url.endsWith(".ts") ? "./supervisor/supervisor.ts" : "./supervisor.js";
-  return new URL(name, import.meta.url).pathname;
+  return fileURLToPath(new URL(name, import.meta.url));
 }
 
 /** Helpers get nothing of the server's environment but what a program needs to run at all. */

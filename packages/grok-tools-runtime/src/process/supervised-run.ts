@@ -1,5 +1,4 @@
 import { type Clock, type Logger, TriviumError } from "@trivium/core";
-import { CommandLog } from "./command-log.ts";
 import type {
   Command,
   CommandEnd,
@@ -7,7 +6,9 @@ import type {
   CommandSpec,
   CommandStatus,
   OutputChunk,
+  OutputStream,
 } from "./command-runner.ts";
+import { CommandStream, noOutput, toOutputs } from "./command-stream.ts";
 import type { Helper } from "./helper.ts";
 import { COMMAND_MARK, SERVER_MARK } from "./supervisor/marks.ts";
 import type { CleanUpMessage, EndedMessage, FromHelper, ReportedProcess } from "./supervisor/message.ts";
@@ -43,24 +44,19 @@ export class SupervisedRun implements Command {
   readonly ended: Promise<CommandEnd>;
   readonly #spec: CommandSpec;
   readonly #deps: RunDeps;
-  readonly #log: CommandLog;
+  readonly #stdout: CommandStream;
+  readonly #stderr: CommandStream | undefined;
   readonly #startedAt: number;
   readonly #end = Promise.withResolvers<CommandEnd>();
   readonly #started = Promise.withResolvers<void>();
   readonly #vacated = Promise.withResolvers<void>();
   /** A release is done, whether it could end everything or not. */
   readonly #cleared = Promise.withResolvers<void>();
-  readonly #outputRequests = new Map<number, (output: CommandOutput) => void>();
+  readonly #outputRequests = new Map<number, (outputs: readonly CommandOutput[]) => void>();
   #supervisor: Helper | undefined;
   #pid: number | undefined;
   #status: CommandStatus = "queued";
   #result: CommandEnd | undefined;
-  #keptOutput: CommandOutput = {
-    head: new Uint8Array(),
-    tail: new Uint8Array(),
-    omittedBytes: 0,
-    totalBytes: 0,
-  };
   #survivors: readonly ReportedProcess[] = [];
   #hasVacated = false;
   #killReason: KillReason | undefined;
@@ -74,7 +70,11 @@ export class SupervisedRun implements Command {
     this.startedAtMs = deps.clock.now();
     this.#startedAt = deps.clock.monotonic();
     this.ended = this.#end.promise;
-    this.#log = new CommandLog(spec.logPath);
+    const { logPath, stderrLogPath } = spec;
+    this.#stdout = new CommandStream(logPath, async () => (await this.#askForOutputs())[0]);
+    if (stderrLogPath !== undefined) {
+      this.#stderr = new CommandStream(stderrLogPath, async () => (await this.#askForOutputs())[1]);
+    }
   }
 
   get pid(): number | undefined {
@@ -86,7 +86,11 @@ export class SupervisedRun implements Command {
   }
 
   get outputBytes(): number {
-    return this.#log.announcedBytes;
+    return this.#stdout.outputBytes;
+  }
+
+  get stderr(): OutputStream | undefined {
+    return this.#stderr;
   }
 
   /** Resolves when the process runs, or has failed to. */
@@ -116,7 +120,8 @@ export class SupervisedRun implements Command {
       (message, bytes) => this.#onMessage(message, bytes),
       () => void this.#onLost(),
     );
-    const { argv, workingDirectory, env, stdin, timeoutMs, logPath, headBytes, tailBytes } = this.#spec;
+    const { argv, workingDirectory, env, stdin, timeoutMs, logPath, stderrLogPath, headBytes, tailBytes } =
+      this.#spec;
     const { commandId, serverId } = this.#deps;
     supervisor.send({
       type: "run",
@@ -128,6 +133,7 @@ export class SupervisedRun implements Command {
       timeoutMs,
       timeoutGraceMs: this.#spec.timeoutGraceMs ?? DEFAULT_GRACE_MS,
       logPath,
+      stderrLogPath,
       headBytes,
       tailBytes,
       maxOutputBytes: this.#spec.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
@@ -145,25 +151,16 @@ export class SupervisedRun implements Command {
     this.#setVacated();
   }
 
-  async output(): Promise<CommandOutput> {
-    const supervisor = this.#supervisor;
-    if (this.#result !== undefined || supervisor === undefined) return this.#keptOutput;
-    const requestId = ++this.#requestCount;
-    return await new Promise((resolve) => {
-      this.#outputRequests.set(requestId, resolve);
-      if (!supervisor.send({ type: "read-output", commandId: this.commandId, requestId })) {
-        this.#outputRequests.delete(requestId);
-        resolve(this.#keptOutput);
-      }
-    });
+  output(): Promise<CommandOutput> {
+    return this.#stdout.output();
   }
 
   readLog(offset: number, maxBytes: number): Promise<Uint8Array> {
-    return this.#log.read(offset, maxBytes);
+    return this.#stdout.readLog(offset, maxBytes);
   }
 
   chunks(signal: AbortSignal): AsyncIterable<OutputChunk> {
-    return this.#log.follow(signal);
+    return this.#stdout.chunks(signal);
   }
 
   async kill(reason: KillReason, graceMs: number): Promise<CommandEnd> {
@@ -199,16 +196,14 @@ export class SupervisedRun implements Command {
         this.#started.resolve();
         break;
       case "progress":
-        this.#log.announce(message.totalBytes);
+        for (const [index, stream] of this.#streams().entries()) stream.announce(message.totals[index] ?? 0);
         break;
       case "output":
-        this.#outputRequests.get(message.requestId)?.(toOutput(message, bytes));
+        this.#outputRequests.get(message.requestId)?.(toOutputs(message.streams, bytes));
         this.#outputRequests.delete(message.requestId);
         break;
       case "ended":
-        this.#log.announce(message.totalBytes);
-        this.#keptOutput = toOutput(message, bytes);
-        this.#finish(toEnd(message));
+        this.#finish(toEnd(message), toOutputs(message.streams, bytes));
         break;
       case "cleared":
         this.#survivors = message.survivors;
@@ -237,28 +232,45 @@ export class SupervisedRun implements Command {
       });
     this.#survivors = survivors;
     if (this.#result === undefined) {
-      const { output, size } = await this.#log.rebuild(this.#spec.headBytes, this.#spec.tailBytes);
-      this.#keptOutput = output;
-      this.#log.announce(size);
+      const { headBytes, tailBytes } = this.#spec;
+      const outputs = await Promise.all(
+        this.#streams().map((stream) => stream.rebuild(headBytes, tailBytes)),
+      );
       const reason = this.#killReason ?? "supervisor-lost";
-      this.#finish({ ...this.#endWithoutRun(reason, undefined), survivors });
+      this.#finish({ ...this.#endWithoutRun(reason, undefined), survivors }, outputs);
     }
     this.#setVacated();
     this.#deps.onLost();
   }
 
-  #finish(end: CommandEnd): void {
+  #finish(end: CommandEnd, outputs: readonly CommandOutput[] = []): void {
     if (this.#result !== undefined) return;
     this.#hungTimer?.[Symbol.dispose]();
     this.#result = end;
     this.#survivors = end.survivors;
     this.#status = "ended";
-    for (const resolve of this.#outputRequests.values()) resolve(this.#keptOutput);
+    for (const [index, stream] of this.#streams().entries()) stream.finish(outputs[index] ?? noOutput());
+    for (const resolve of this.#outputRequests.values()) resolve(outputs);
     this.#outputRequests.clear();
-    this.#log.finish();
     this.#started.resolve();
     this.#end.resolve(end);
     this.#deps.onEnded();
+  }
+
+  #streams(): CommandStream[] {
+    return this.#stderr === undefined ? [this.#stdout] : [this.#stdout, this.#stderr];
+  }
+
+  async #askForOutputs(): Promise<readonly CommandOutput[]> {
+    const supervisor = this.#supervisor;
+    if (this.#result !== undefined || supervisor === undefined) return [];
+    const requestId = ++this.#requestCount;
+    return await new Promise((resolve) => {
+      this.#outputRequests.set(requestId, resolve);
+      if (supervisor.send({ type: "read-output", commandId: this.commandId, requestId })) return;
+      this.#outputRequests.delete(requestId);
+      resolve([]);
+    });
   }
 
   #setVacated(): void {
@@ -292,18 +304,8 @@ export function closingError(): TriviumError {
   return new TriviumError("unavailable", "the command runner is closing; no new commands");
 }
 
-function toOutput(
-  { totalBytes, headLength }: { readonly totalBytes: number; readonly headLength: number },
-  bytes: Uint8Array,
-): CommandOutput {
-  // Copies: the bytes are part of a larger buffer.
-  const head = bytes.slice(0, headLength);
-  const tail = bytes.slice(headLength);
-  return { head, tail, totalBytes, omittedBytes: totalBytes - head.length - tail.length };
-}
-
 function toEnd(message: EndedMessage): CommandEnd {
-  const { reason, exitCode, signal, durationMs, logIncompleteAt, spawnError } = message;
+  const { reason, exitCode, signal, durationMs, spawnError, streams } = message;
   const toNote = ({ pid, commandLine, why }: ReportedProcess) => ({ pid, commandLine, why });
   return {
     reason,
@@ -312,7 +314,7 @@ function toEnd(message: EndedMessage): CommandEnd {
     durationMs,
     survivors: message.survivors.map(toNote),
     leftovers: message.leftovers.map(toNote),
-    logIncompleteAt,
+    logIncompleteAt: streams[0]?.logIncompleteAt,
     spawnError,
   };
 }

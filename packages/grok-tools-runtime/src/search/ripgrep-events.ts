@@ -22,17 +22,9 @@ export function parseRipgrepEvent(line: string): RipgrepEvent | undefined {
   if (!isJsonObject(message)) return undefined;
   const { type, data } = message;
   if (!isJsonObject(data)) return undefined;
-  switch (type) {
-    case "begin":
-      return { kind: "begin", path: textOf(data["path"]) };
-    case "match":
-    case "context":
-      return toLinesEvent(type, data);
-    case "end":
-      return { kind: "end", binaryOffset: numberOf(data["binary_offset"]) };
-    default:
-      return undefined;
-  }
+  if (type === "begin") return { kind: "begin", path: textOf(data["path"]) };
+  if (type === "match" || type === "context") return toLinesEvent(type, data);
+  return type === "end" ? { kind: "end", binaryOffset: numberOf(data["binary_offset"]) } : undefined;
 }
 
 function toLinesEvent(kind: "match" | "context", data: JsonObject): LinesEvent {

@@ -45,7 +45,12 @@ export async function runShellCommand(
     return handOver(run, running, { taskId: context.ids.timeOrderedUuid(), why: "requested" });
   }
   const end = await foregroundEnd(run, running);
-  if (end === undefined) return handOver(run, running, { taskId: context.callId, why: "time-out" });
+  if (end === undefined) {
+    // The id of the call, unless an earlier call had the same one.
+    const isFree = registry.get(context.callId) === undefined;
+    const taskId = isFree ? context.callId : context.ids.timeOrderedUuid();
+    return handOver(run, running, { taskId, why: "time-out" });
+  }
   if (end.leftovers.length > 0) void registry.keepLeftovers(running);
   else void running.release();
   if (end.reason === "spawn-failed")

@@ -22,6 +22,7 @@ export function foregroundResult(run: EndedRun): ToolResult {
   const survivorNote =
     survivors.length === 0 ? "" : `\n[processes that could not be ended: ${survivors.join(", ")}]\n`;
   const promptText = defaultText(facts) + survivorNote;
+  const concisePromptText = conciseText(facts, context.workingDirectory) + survivorNote;
   return {
     output: {
       type: "Bash",
@@ -40,7 +41,8 @@ export function foregroundResult(run: EndedRun): ToolResult {
       survivors: survivors.length === 0 ? undefined : survivors,
     },
     promptText,
-    concisePromptText: conciseText(facts, context.workingDirectory) + survivorNote,
+    concisePromptText,
+    conciseKeys: { output_for_prompt: concisePromptText },
     truncated: cut.isTruncated,
   };
 }

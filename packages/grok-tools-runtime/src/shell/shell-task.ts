@@ -32,6 +32,8 @@ export class ShellTask {
   readonly finished: Promise<void>;
   /** Its end was told to the model, or need not be told. */
   isReported = false;
+  /** Calls that wait for the end and will tell it. */
+  waiterCount = 0;
   readonly #isMaxRunTime: boolean;
   readonly #clock: Clock;
   #wasKilled = false;

@@ -32,12 +32,18 @@ export class TaskRegistry {
   add(start: Omit<ShellTaskStart, "clock">): ShellTask {
     const task = new ShellTask({ ...start, clock: this.#scope.clock });
     this.#tasks.set(task.taskId, task);
+    if (this.#isClosed) void task.kill(SESSION_END_GRACE_MS);
     void task.finished.then(() => this.#forgetOldest());
     return task;
   }
 
   get(taskId: string): ShellTask | undefined {
     return this.#tasks.get(taskId);
+  }
+
+  /** Client name of the first configured tool of a kind. */
+  toolName(kind: string): string | undefined {
+    return this.#scope.toolName(kind);
   }
 
   /** In the order they were started. */

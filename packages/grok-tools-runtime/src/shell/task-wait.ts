@@ -22,6 +22,7 @@ export async function waitForTasks(
 ): Promise<void> {
   if (tasks.length === 0 || timeoutMs <= 0) return;
   const ends = tasks.map((task) => task.finished);
+  for (const task of tasks) task.waiterCount += 1;
   const waiting = new AbortController();
   const onAbort = (): void => waiting.abort();
   signal.addEventListener("abort", onAbort, { once: true });
@@ -35,6 +36,7 @@ export async function waitForTasks(
     ]);
     if (signal.aborted) throw abortReason(signal);
   } finally {
+    for (const task of tasks) task.waiterCount -= 1;
     signal.removeEventListener("abort", onAbort);
     waiting.abort();
   }

@@ -54,7 +54,9 @@ export class SessionResources implements AsyncDisposable {
 
   /** Whether background work keeps the session open. */
   isBusy(): boolean {
-    return [...this.#held.values()].some(({ definition, resource }) => definition.isBusy?.(resource) === true);
+    return [...this.#held.values()].some(
+      ({ definition, resource }) => definition.isBusy?.(resource) === true,
+    );
   }
 
   /** Texts of all resources for the model after a call. */

@@ -39,7 +39,8 @@ export class StateFile {
     try {
       text = await readFile(path, "utf8");
     } catch (cause) {
-      if (systemCodeOf(cause) !== "ENOENT") this.#logger.warn({ path, cause }, "the saved state cannot be read");
+      if (systemCodeOf(cause) !== "ENOENT")
+        this.#logger.warn({ path, cause }, "the saved state cannot be read");
       return { document: emptyStateDocument, isCorrupt: false };
     }
     const document = parseStateDocument(text);

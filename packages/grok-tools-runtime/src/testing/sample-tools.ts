@@ -30,7 +30,12 @@ export const echo: Tool = defineTool({
       prefix === "!" && mode === "b" ? [{ key: "prefix", expected: "no !", message: "no ! in mode b" }] : [],
   },
   output: {
-    schema: z.object({ type: z.literal("Text"), text: z.string(), data: z.array(z.int()), where: z.string() }),
+    schema: z.object({
+      type: z.literal("Text"),
+      text: z.string(),
+      data: z.array(z.int()),
+      where: z.string(),
+    }),
     fields: [
       { name: "text", description: "The text.", type: "string", potentiallyLarge: true },
       { name: "data", description: "Its bytes.", type: "array", defaultOnly: true },
@@ -104,7 +109,10 @@ export const count: Tool = defineTool({
   run: (_input, context) => {
     const resource = context.resource(counter);
     resource.count++;
-    return Promise.resolve({ output: { type: "Text", count: resource.count }, promptText: String(resource.count) });
+    return Promise.resolve({
+      output: { type: "Text", count: resource.count },
+      promptText: String(resource.count),
+    });
   },
 });
 

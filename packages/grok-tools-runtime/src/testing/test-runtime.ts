@@ -1,5 +1,9 @@
 import { ManualClock, sequentialIds, temporaryFolder } from "@trivium/core/testing";
-import { createGrokToolsRuntime, type GrokToolsRuntime, type GrokToolsRuntimeOptions } from "../grok-tools-runtime.ts";
+import {
+  createGrokToolsRuntime,
+  type GrokToolsRuntime,
+  type GrokToolsRuntimeOptions,
+} from "../grok-tools-runtime.ts";
 import type { Tool } from "../tool.ts";
 import { createToolRegistry } from "../tool-registry.ts";
 import { toolContext } from "./tool-context.ts";

@@ -8,6 +8,7 @@ import {
 } from "@connectrpc/connect-node";
 import { TriviumError } from "@trivium/core";
 import { bearerTokenInterceptor } from "../bearer-token-interceptor.ts";
+import { CallTracker } from "./call-tracker.ts";
 import type { NodeTransport, NodeTransportOptions } from "./node-transport-options.ts";
 import { resetInterceptor } from "./reset-interceptor.ts";
 import { SessionManager } from "./session-manager.ts";
@@ -36,8 +37,9 @@ export function createNodeTransport(options: NodeTransportOptions): NodeTranspor
 }
 
 function overHttp2(options: NodeTransportOptions, protocol: "grpc" | "grpc-web" | "connect"): NodeTransport {
-  const sessionManager = new SessionManager(options);
-  const shared = { ...sharedOptions(options), sessionManager };
+  const tracker = new CallTracker();
+  const sessionManager = new SessionManager(options, tracker);
+  const shared = { ...sharedOptions(options, tracker), sessionManager };
   const dispose = (): Promise<void> => sessionManager.close();
   switch (protocol) {
     case "grpc":
@@ -62,7 +64,10 @@ function overHttp1(options: NodeTransportOptions, protocol: "grpc-web" | "connec
   });
 }
 
-function sharedOptions(options: NodeTransportOptions): {
+function sharedOptions(
+  options: NodeTransportOptions,
+  tracker?: CallTracker,
+): {
   baseUrl: string;
   interceptors: Interceptor[];
   readMaxBytes: number;
@@ -77,7 +82,7 @@ function sharedOptions(options: NodeTransportOptions): {
       ...(options.interceptors ?? []),
       ...(token === undefined ? [] : [bearerTokenInterceptor(token)]),
       // Innermost, so that every other one sees the final codes.
-      resetInterceptor,
+      resetInterceptor(tracker),
     ],
     readMaxBytes: options.readMaxBytes ?? READ_MAX_BYTES,
     ...(writeMaxBytes !== undefined && { writeMaxBytes }),

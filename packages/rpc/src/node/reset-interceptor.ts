@@ -5,69 +5,91 @@ import {
   type StreamResponse,
   type UnaryResponse,
 } from "@connectrpc/connect";
+import type { CallTracker, TrackedCall } from "./call-tracker.ts";
 
 /**
- * Gives broken calls the status gRPC means for them, where the Node client says `INTERNAL` or `ABORTED`:
- * a stream that the server did not process or a connection that was lost is `UNAVAILABLE`, a server that asks for
+ * Gives broken calls the status gRPC means for them, where the Node client says something else:
+ * a stream that the server did not process and a connection that was lost are `UNAVAILABLE`, a server that asks for
  * calm is `RESOURCE_EXHAUSTED`. A unary call that the server refused unprocessed is sent once more.
+ *
+ * @param tracker shared with the session manager; absent over HTTP/1.1, whose errors say enough
  */
-export const resetInterceptor: Interceptor = (next) => async (request) => {
-  let response: UnaryResponse | StreamResponse;
-  try {
-    response = await next(request);
-  } catch (thrown) {
-    if (request.stream || resetOf(thrown)?.code !== "REFUSED_STREAM") throw withStatus(thrown);
-    try {
-      response = await next(request);
-    } catch (again) {
-      throw withStatus(again);
-    }
-  }
-  return response.stream ? { ...response, message: mapped(response.message) } : response;
-};
+export function resetInterceptor(tracker: CallTracker | undefined): Interceptor {
+  return (next) => async (request) => {
+    const send = async (call: TrackedCall): Promise<UnaryResponse | StreamResponse> => {
+      try {
+        const response = await next(request);
+        return response.stream ? { ...response, message: mapped(response.message, call) } : response;
+      } catch (thrown) {
+        throw withStatus(thrown, call.isLost);
+      }
+    };
+    const attempt = (): Promise<UnaryResponse | StreamResponse> =>
+      tracker === undefined ? send({ isLost: false }) : tracker.send(request.header, send);
+    if (request.stream) return attempt();
+    return attempt().catch((thrown: unknown) => {
+      if (thrown instanceof BrokenCallError && thrown.isUnprocessed) return attempt();
+      throw thrown;
+    });
+  };
+}
 
-async function* mapped<Message>(messages: AsyncIterable<Message>): AsyncIterable<Message> {
+async function* mapped<Message>(messages: AsyncIterable<Message>, call: TrackedCall): AsyncIterable<Message> {
   try {
     yield* messages;
   } catch (thrown) {
-    throw withStatus(thrown);
+    throw withStatus(thrown, call.isLost);
   }
 }
 
-/** Statuses by the name of what happened to the stream or its connection. */
-const statusOf: Readonly<Record<string, Code>> = {
-  NO_ERROR: Code.Unavailable,
-  REFUSED_STREAM: Code.Unavailable,
-  ENHANCE_YOUR_CALM: Code.ResourceExhausted,
-  CONNECTION_LOST: Code.Unavailable,
+/** What broke a call: HTTP/2's name for a reset, or one of two of ours. */
+type Break = "NO_ERROR" | "REFUSED_STREAM" | "ENHANCE_YOUR_CALM" | "connection lost" | "no TLS connection";
+
+const statusOf: Readonly<Record<Break, readonly [Code, string]>> = {
+  NO_ERROR: [Code.Unavailable, "the server closed the call without an answer"],
+  REFUSED_STREAM: [Code.Unavailable, "the server refused the call unprocessed"],
+  ENHANCE_YOUR_CALM: [Code.ResourceExhausted, "the server asks for fewer calls"],
+  "connection lost": [Code.Unavailable, "the connection to the server was lost"],
+  "no TLS connection": [Code.Unavailable, "no TLS connection to the server"],
 };
 
-function withStatus(thrown: unknown): unknown {
-  const reset = resetOf(thrown);
-  const status = reset && statusOf[reset.code];
-  if (reset === undefined || status === undefined) return thrown;
-  return new ConnectError(reset.message, status, undefined, undefined, thrown);
+function withStatus(thrown: unknown, isLost: boolean): unknown {
+  const found = breakOf(thrown, isLost);
+  if (found === undefined) return thrown;
+  return new BrokenCallError(found, thrown);
 }
 
-/** What the Node client's error says of the transport, or undefined when the server itself answered. */
-function resetOf(thrown: unknown): { code: string; message: string } | undefined {
+/** A call that ended without an answer. */
+class BrokenCallError extends ConnectError {
+  /** Whether the server is known to have done nothing for it. */
+  readonly isUnprocessed: boolean;
+
+  constructor(reason: Break, cause: unknown) {
+    const [code, message] = statusOf[reason];
+    super(message, code, undefined, undefined, cause);
+    this.isUnprocessed = reason === "REFUSED_STREAM";
+  }
+}
+
+/** Undefined: the call did not break, it was answered or given up. */
+function breakOf(thrown: unknown, isLost: boolean): Break | undefined {
   if (!(thrown instanceof ConnectError)) return undefined;
-  const { rawMessage: message } = thrown;
-  const early = /^http\/2 stream closed with error code ([A-Z_]+) /.exec(message);
-  if (early?.[1] !== undefined) return { code: early[1], message };
+  const [, closedWith] = /^http\/2 stream closed with error code ([A-Z_]+) /.exec(thrown.rawMessage) ?? [];
+  if (closedWith !== undefined) return isLost ? "connection lost" : resetBreak(closedWith);
   for (let cause: unknown = thrown.cause; cause instanceof Error; cause = cause.cause) {
     if (!("code" in cause) || typeof cause.code !== "string") continue;
     if (cause.code === "ERR_HTTP2_STREAM_ERROR") {
-      const [, name] = /NGHTTP2_([A-Z_]+)/.exec(cause.message) ?? [];
-      if (name !== undefined) return { code: name, message: `the server reset the call with ${name}` };
+      return resetBreak(/NGHTTP2_([A-Z_]+)/.exec(cause.message)?.[1] ?? "");
     }
-    if (/^(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_/.test(cause.code)) {
-      return { code: "CONNECTION_LOST", message: `no TLS connection: ${cause.code}` };
-    }
-    if (CONNECTION_LOST.has(cause.code))
-      return { code: "CONNECTION_LOST", message: "the connection was lost" };
+    if (/^(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_/.test(cause.code))
+      return "no TLS connection";
+    if (CONNECTION_LOST.has(cause.code)) return "connection lost";
   }
   return undefined;
+}
+
+function resetBreak(name: string): Break | undefined {
+  return name === "NO_ERROR" || name === "REFUSED_STREAM" || name === "ENHANCE_YOUR_CALM" ? name : undefined;
 }
 
 /** Codes of Node's errors for calls whose connection broke. */

@@ -1,6 +1,7 @@
 import type { ClientHttp2Stream, Http2Session } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Http2SessionManager } from "@connectrpc/connect-node";
+import type { CallTracker } from "./call-tracker.ts";
 import type { NodeTransportOptions } from "./node-transport-options.ts";
 
 const MIB = 1024 * 1024;
@@ -15,10 +16,12 @@ const CONNECTION_WINDOW_BYTES = 16 * MIB;
 export class SessionManager {
   readonly authority: string;
   readonly #inner: Http2SessionManager;
+  readonly #tracker: CallTracker;
   readonly #sessions = new Set<Http2Session>();
   #isClosed = false;
 
-  constructor(options: NodeTransportOptions) {
+  constructor(options: NodeTransportOptions, tracker: CallTracker) {
+    this.#tracker = tracker;
     this.#inner = new Http2SessionManager(
       options.baseUrl,
       {
@@ -40,7 +43,10 @@ export class SessionManager {
 
   async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
     if (this.#isClosed) throw closedError();
-    const stream = await this.#inner.request(...request);
+    const [method, path, tagged, options] = request;
+    const { call, headers } = this.#tracker.untag(tagged);
+    const stream = await this.#inner.request(method, path, headers, options);
+    if (call !== undefined) this.#tracker.follow(call, stream);
     if (stream.session !== undefined) this.#watch(stream.session);
     return stream;
   }

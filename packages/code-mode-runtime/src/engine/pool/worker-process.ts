@@ -21,6 +21,8 @@ const stuckGraceMs = 30_000;
 const idleMs = 5_000;
 /** Longest wait for the worker's word on an order to terminate. */
 const terminateGraceMs = 250;
+/** A worker that is silent for so long after such an order has come to a standstill. */
+const silenceMs = 5_000;
 const maxStuckThreads = 1;
 
 export interface WorkerProcessOptions {
@@ -49,6 +51,7 @@ export class WorkerProcess {
   #memoryTimer: Disposable | undefined;
   #stuckTimer: Disposable | undefined;
   #idleTimer: Disposable | undefined;
+  #lastHeardMs = 0;
   #stuckThreads = 0;
   #hasGreeted = false;
   #isGone = false;
@@ -121,13 +124,16 @@ export class WorkerProcess {
     if (!this.#isGone) this.#channel.write(encodeFrame({ cell, kind, fields }));
   }
 
-  /** Orders the end of a cell, and ends it here if the worker does not answer. */
+  /** Orders the end of a cell, and ends it here if the worker does not answer soon. */
   terminate(cell: RemoteCell): void {
+    const { clock } = this.#options;
+    const orderedMs = clock.monotonic();
     this.send(cell.number, commandKind.terminate, []);
-    this.#options.clock.setTimer(terminateGraceMs, () => {
-      if (!this.#cells.has(cell.number)) return;
+    clock.setTimer(terminateGraceMs, () => {
       this.#end(cell.number, (ending) => ending.end({ type: "terminated" }));
-      this.kill("it did not answer");
+    });
+    clock.setTimer(silenceMs, () => {
+      if (this.#lastHeardMs < orderedMs) this.kill("it does not answer");
     });
   }
 
@@ -148,6 +154,7 @@ export class WorkerProcess {
   }
 
   #receive(chunk: Buffer): void {
+    this.#lastHeardMs = this.#options.clock.monotonic();
     try {
       for (const frame of this.#reader.push(chunk)) this.#handle(frame);
     } catch (error) {
@@ -286,14 +293,9 @@ export class WorkerProcess {
   }
 }
 
-/** Streams of a child are sockets, whose types Node does not tell. */
-function unref(stream: unknown): void {
-  if (
-    typeof stream === "object" &&
-    stream !== null &&
-    "unref" in stream &&
-    typeof stream.unref === "function"
-  ) {
-    stream.unref();
-  }
+/** Whether a stream of the child keeps the server's process from ending. */
+function keepAlive(stream: unknown, isWanted: boolean): void {
+  if (!(stream instanceof Socket)) return;
+  if (isWanted) stream.ref();
+  else stream.unref();
 }

@@ -63,7 +63,8 @@ export class IsolatedScript implements RunningScript {
         this.#finish({ type: "completed", errorText: `Unsupported import in exec: ${specifier}` });
         return;
       }
-      const wrapped = wrapModule(source);
+      const wrapped = await wrapModule(source);
+      if (this.#hasEnded) return;
       const module = await this.#compile(wrapped.code, -1);
       if (this.#hasEnded) return;
       const realm = this.#isolate.takeRealm();

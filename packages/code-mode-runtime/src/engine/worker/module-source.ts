@@ -21,15 +21,15 @@ const exportWord = /\bexport\b/;
  * The inner block ends before the report, so that `using` declarations of the program are disposed first. A valid
  * module cannot break out of the blocks.
  */
-export function wrapModule(source: string): ModuleSource {
+export async function wrapModule(source: string): Promise<ModuleSource> {
   const doneName = `$${randomBytes(16).toString("hex")}`;
   let body = source.startsWith("#!") ? `//${source.slice(2)}` : source;
   let importName: string | undefined;
   if (importCall.test(body) || exportWord.test(body)) {
-    const name = unusedName(body);
-    const rewritten = rewriteModuleSyntax(body, name, unusedName(body));
+    const names = { importName: unusedName(body), exportName: unusedName(body) };
+    const rewritten = await rewriteModuleSyntax(body, names);
     body = rewritten.code;
-    if (rewritten.hasDynamicImport) importName = name;
+    if (rewritten.hasDynamicImport) importName = names.importName;
   }
   const take = [doneName, importName]
     .filter((name) => name !== undefined)

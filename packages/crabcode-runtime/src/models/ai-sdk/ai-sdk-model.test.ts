@@ -349,6 +349,27 @@ describe("messages in the openai grammar", () => {
     ]);
   });
 
+  it("gives the signature of a call back with it", async () => {
+    const call = { id: "c1", name: "Read", arguments: "{}", thoughtSignature: "sign-1" };
+    await using provider = await startFakeProvider([{ toolCalls: [call] }, { text: ["a"] }]);
+    const chunks = await step(provider, { format: "openai" });
+    const end = chunks.find((chunk) => chunk.type === "tool-end");
+    if (end?.type !== "tool-end" || end.providerMeta === undefined) throw new Error("no signature came");
+    const block = {
+      type: "tool_use" as const,
+      id: "c1",
+      name: "Read",
+      input: {},
+      provider_meta: end.providerMeta,
+    };
+    const history = [user("x"), { role: "assistant" as const, content: [block] }, result("c1", "A", false)];
+    await step(provider, { format: "openai" }, history);
+    expect(provider.requests[1]?.body.messages[2].tool_calls[0]).toMatchObject({
+      id: "c1",
+      extra_content: { google: { thought_signature: "sign-1" } },
+    });
+  });
+
   it("reports no usage when the provider sent none", async () => {
     await using provider = await startFakeProvider([{ text: ["a"], usage: null }]);
     const chunks = await step(provider, { format: "openai" });

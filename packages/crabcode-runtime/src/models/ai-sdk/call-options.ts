@@ -29,6 +29,7 @@ export function toCallOptions(
   return {
     prompt: toPrompt(request, {
       reasoningKey: reasoningKeys[profile.wire],
+      callKey: callKeyOf(profile),
       passReasoningText: profile.passReasoningText,
     }),
     maxOutputTokens: request.maxOutputTokens,
@@ -37,6 +38,14 @@ export function toCallOptions(
     ...reasoningOf(profile, request),
     ...(providerOptions !== undefined && { providerOptions }),
   };
+}
+
+/**
+ * Under which key a call's metadata is kept and given back; undefined where it is of no use. The package for
+ * compatible servers uses the name it was given.
+ */
+export function callKeyOf({ wire, provider }: ResolvedProfile): string | undefined {
+  return wire === "chat" ? provider : undefined;
 }
 
 /** Tokens to ask for as reasoning so that some are left for the answer; undefined when there are too few. */

@@ -22,13 +22,18 @@ const CUT_STREAM: ModelFailure = {
  */
 export class PartReader {
   readonly #classify: (thrown: unknown) => ModelFailure;
+  readonly #callKey: string | undefined;
   readonly #reasoningMeta = new Map<string, SharedV4ProviderMetadata>();
   #heldCalls: LanguageModelV4ToolCall[] = [];
   #isFinished = false;
 
-  /** @param classify for errors that come as parts */
-  constructor(classify: (thrown: unknown) => ModelFailure) {
+  /**
+   * @param classify for errors that come as parts
+   * @param callKey whose metadata of calls is kept
+   */
+  constructor(classify: (thrown: unknown) => ModelFailure, callKey?: string) {
     this.#classify = classify;
+    this.#callKey = callKey;
   }
 
   /** Chunks of one part. An `error` chunk is the last one of a stream. */
@@ -48,8 +53,14 @@ export class PartReader {
   }
 
   #releaseCalls(): ModelChunk[] {
-    return this.#heldCalls.splice(0).map(({ toolCallId, toolName, input: text }) => {
-      const call = { type: "tool-end" as const, id: toolCallId, name: toolName };
+    return this.#heldCalls.splice(0).map(({ toolCallId, toolName, input: text, providerMetadata }) => {
+      const call = {
+        type: "tool-end" as const,
+        id: toolCallId,
+        name: toolName,
+        ...(this.#callKey !== undefined &&
+          providerMetadata?.[this.#callKey] !== undefined && { providerMeta: providerMetadata }),
+      };
       const input = parseToolInput(text);
       return input === undefined ? { ...call, rawInput: text } : { ...call, input };
     });

@@ -2,7 +2,7 @@ import type { LanguageModelV4StreamPart, LanguageModelV4StreamResult } from "@ai
 import { abortable, abortReason, type Clock } from "@trivium/core";
 import type { ModelChunk, ModelFailure, ModelRequest } from "../../ports/model-port.ts";
 import type { ResolvedProfile } from "../resolve-profile.ts";
-import { thinkingBudget, toCallOptions } from "./call-options.ts";
+import { callKeyOf, thinkingBudget, toCallOptions } from "./call-options.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import { createLanguageModel } from "./create-language-model.ts";
 import { fetchWithBody, type RequestBody } from "./fetch-with-body.ts";
@@ -40,7 +40,7 @@ export async function* streamStep(
       yield mismatch;
       return;
     }
-    for await (const chunk of chunksOf(answer.stream, new PartReader(classify), watch)) {
+    for await (const chunk of chunksOf(answer.stream, new PartReader(classify, callKeyOf(profile)), watch)) {
       yield chunk;
       if (chunk.type === "error") return;
     }

@@ -15,6 +15,8 @@ export interface PromptOptions {
    * out: providers reject what they did not sign. Undefined: reasoning is never sent.
    */
   readonly reasoningKey?: string | undefined;
+  /** The same for calls: some providers sign them. */
+  readonly callKey?: string | undefined;
   /** Sends reasoning as plain text, for servers that read it back so. */
   readonly passReasoningText?: boolean | undefined;
 }
@@ -63,7 +65,14 @@ function assistantContent(
   for (const block of blocks) {
     if (block.type === "text" && block.text.trim() !== "") content.push({ type: "text", text: block.text });
     if (block.type === "tool_use") {
-      content.push({ type: "tool-call", toolCallId: block.id, toolName: block.name, input: block.input });
+      const meta = metaFor(options.callKey, block.provider_meta);
+      content.push({
+        type: "tool-call",
+        toolCallId: block.id,
+        toolName: block.name,
+        input: block.input,
+        ...(meta !== undefined && { providerOptions: meta }),
+      });
     }
     if (block.type === "thinking") {
       const meta = metaFor(options.reasoningKey, block.provider_meta);

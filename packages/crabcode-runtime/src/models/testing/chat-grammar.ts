@@ -22,7 +22,10 @@ export function chatEvents(answer: FakeAnswer, model: string): string[] {
   for (const text of answer.text ?? []) events.push(chunk({ content: text }));
   for (const [index, call] of (answer.toolCalls ?? []).entries()) {
     const start = { name: call.name, arguments: "" };
-    events.push(chunk({ tool_calls: [{ index, id: call.id, type: "function", function: start }] }));
+    const extra = call.thoughtSignature && {
+      extra_content: { google: { thought_signature: call.thoughtSignature } },
+    };
+    events.push(chunk({ tool_calls: [{ index, id: call.id, type: "function", function: start, ...extra }] }));
     for (const half of halves(call.arguments)) {
       events.push(chunk({ tool_calls: [{ index, function: { arguments: half } }] }));
     }

@@ -15,6 +15,8 @@ export interface FakeToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
+  /** Chat Completions only: signature as Google's server adds it. */
+  readonly thoughtSignature?: string;
 }
 
 /** Tokens a provider reports. */

@@ -138,12 +138,13 @@ function boundedSpans(spans: readonly ChangedBytes[]): readonly ChangedBytes[] {
   return first === undefined || last === undefined ? kept : [...kept, [first[0], last[1], last[2]]];
 }
 
-const processLocks = new PathLocks();
+/** Locks of this process. Files are shared by all sessions, so the locks are too. */
+export const processPathLocks: PathLocks = new PathLocks();
 
 /**
- * The edit engine of a session. All sessions of a process share the locks, since they share the files.
+ * The edit engine of a session, with the locks of the process.
  */
 export const editEngine: ResourceDefinition<EditEngine> = {
   name: "edit engine",
-  create: ({ ids, clock }) => new EditEngine({ ids, clock, isDurable: true, locks: processLocks }),
+  create: ({ ids, clock }) => new EditEngine({ ids, clock, isDurable: true, locks: processPathLocks }),
 };

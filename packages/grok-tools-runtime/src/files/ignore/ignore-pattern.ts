@@ -37,8 +37,8 @@ export function matchesPattern(pattern: IgnorePattern, path: readonly string[], 
   return matchesSegments(pattern.segments, path);
 }
 
-/** Keeps the set of reachable positions, so the time is bounded by the product of the lengths. */
-function matchesSegments(segments: readonly string[], path: readonly string[]): boolean {
+/** Whether segments with wildcards match a path. Keeps the set of reachable positions, so the time is bounded by the product of the lengths. */
+export function matchesSegments(segments: readonly string[], path: readonly string[]): boolean {
   let reachable = new Set([0]);
   segments.forEach((segment, index) => {
     const next = new Set<number>();
@@ -103,6 +103,12 @@ function matchClass(wildcard: string, start: number, character: string): number 
   let found = false;
   for (let isFirst = true; isFirst || wildcard[at] !== "]"; isFirst = false) {
     if (at >= wildcard.length) return undefined;
+    const named = /^\[:([a-z]+):\]/.exec(wildcard.slice(at, at + 12));
+    if (named !== null) {
+      if (namedClasses[named[1] ?? ""]?.test(character) === true) found = true;
+      at += named[0].length;
+      continue;
+    }
     if (wildcard[at] === "\\") at += 1;
     const from = wildcard[at] ?? "";
     let to = from;
@@ -115,3 +121,19 @@ function matchClass(wildcard: string, start: number, character: string): number 
   }
   return found === isNegated ? undefined : at + 1;
 }
+
+/** POSIX classes, for ASCII as git has them. */
+const namedClasses: Readonly<Record<string, RegExp>> = {
+  alnum: /[0-9A-Za-z]/,
+  alpha: /[A-Za-z]/,
+  blank: /[ \t]/,
+  cntrl: /\p{Cc}/u,
+  digit: /[0-9]/,
+  graph: /[!-~]/,
+  lower: /[a-z]/,
+  print: /[ -~]/,
+  punct: /[!-/:-@[-`{-~]/,
+  space: /[\t-\r ]/,
+  upper: /[A-Z]/,
+  xdigit: /[0-9A-Fa-f]/,
+};

@@ -1,10 +1,4 @@
-import {
-  type Expression,
-  isTruthy,
-  parseExpression,
-  type TemplateScope,
-  toText,
-} from "./expression.ts";
+import { type Expression, isTruthy, parseExpression, type TemplateScope, toText } from "./expression.ts";
 import { type Segment, TemplateError, toSegments } from "./segments.ts";
 
 /**
@@ -34,7 +28,12 @@ type Node =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "output"; readonly value: Expression }
   | { readonly type: "if"; readonly branches: readonly Branch[] }
-  | { readonly type: "for"; readonly name: string; readonly list: Expression; readonly body: readonly Node[] };
+  | {
+      readonly type: "for";
+      readonly name: string;
+      readonly list: Expression;
+      readonly body: readonly Node[];
+    };
 
 /** A branch without a condition is the `else`. */
 type Branch = { readonly condition: Expression | undefined; readonly body: readonly Node[] };
@@ -94,7 +93,10 @@ class TemplateParser {
     }
   }
 
-  #leave(nodes: readonly Node[], end: string | undefined): { nodes: readonly Node[]; end: string | undefined } {
+  #leave(
+    nodes: readonly Node[],
+    end: string | undefined,
+  ): { nodes: readonly Node[]; end: string | undefined } {
     this.#depth--;
     return { nodes, end };
   }

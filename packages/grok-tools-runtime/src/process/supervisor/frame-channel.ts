@@ -10,7 +10,7 @@ export interface FrameHandlers<Incoming> {
 /** Two lengths: JSON, then attached bytes. */
 const HEADER_BYTES = 8;
 /** Far above any message of ours; a larger length means that the stream is out of step. */
-const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
 /** Messages with attached bytes over a local socket, in order. */
 export class FrameChannel<Incoming, Outgoing> {

@@ -13,8 +13,8 @@ export interface Marks {
   readonly environmentEntry: string;
   /** Leader of the command's session and group. */
   readonly shellPid?: number | undefined;
-  /** The command's output pipe; somebody must hold it open as long as the tree is used. */
-  readonly pipe?: { readonly dev: number; readonly ino: number } | undefined;
+  /** The command's output pipes; somebody must hold them open as long as the tree is used. */
+  readonly pipes?: readonly { readonly dev: number; readonly ino: number }[] | undefined;
   /** Processes that are never members, besides this one. */
   readonly strangers?: ReadonlySet<number>;
 }
@@ -99,11 +99,11 @@ export class MarkedTree implements ProcessTree {
   }
 
   #isMarked(stat: ProcessStat): boolean {
-    const { pipe, environmentEntry } = this.#marks;
+    const { pipes = [], environmentEntry } = this.#marks;
     if (this.#isInSession(stat)) return true;
     if (this.#known.get(stat.pid) === stat.startTicks) return true;
     if (hasEnvironmentEntry(stat.pid, environmentEntry)) return true;
-    return pipe !== undefined && holdsPipe(stat.pid, pipe);
+    return pipes.some((pipe) => holdsPipe(stat.pid, pipe));
   }
 
   #isInSession(stat: ProcessStat): boolean {

@@ -30,6 +30,8 @@ export interface RunMessage {
   readonly timeoutMs?: number | undefined;
   readonly timeoutGraceMs: number;
   readonly logPath: string;
+  /** Set: standard error goes there instead, and is kept apart. */
+  readonly stderrLogPath?: string | undefined;
   readonly headBytes: number;
   readonly tailBytes: number;
   readonly maxOutputBytes: number;
@@ -83,24 +85,29 @@ export interface EndedMessage {
   readonly durationMs: number;
   readonly survivors: readonly ReportedProcess[];
   readonly leftovers: readonly ReportedProcess[];
-  readonly logIncompleteAt?: number | undefined;
   readonly spawnError?: string | undefined;
+  /** Heads and tails are attached, one output after the other. */
+  readonly streams: readonly StreamReport[];
+}
+
+/** One output of a command: standard output with standard error, or each of them. */
+export interface StreamReport {
   readonly totalBytes: number;
-  /** How many of the attached bytes are head; the rest is tail. */
   readonly headLength: number;
+  readonly tailLength: number;
+  readonly logIncompleteAt?: number | undefined;
 }
 
 /** What a supervisor tells about its command. */
 export type CommandMessage =
   | EndedMessage
   | { readonly type: "started"; readonly commandId: string; readonly pid: number }
-  | { readonly type: "progress"; readonly commandId: string; readonly totalBytes: number }
+  | { readonly type: "progress"; readonly commandId: string; readonly totals: readonly number[] }
   | {
       readonly type: "output";
       readonly commandId: string;
       readonly requestId: number;
-      readonly totalBytes: number;
-      readonly headLength: number;
+      readonly streams: readonly StreamReport[];
     }
   /** Nothing of the command is left. The helper takes the next one if it `isReusable`, else its owner ends it. */
   | { readonly type: "vacated"; readonly commandId: string; readonly isReusable: boolean }

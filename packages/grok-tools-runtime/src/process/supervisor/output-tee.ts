@@ -21,7 +21,8 @@ const MAX_SETTLE_MS = 2000;
 export class OutputTee {
   readonly #reader: Socket;
   readonly #options: OutputTeeOptions;
-  readonly #head: Buffer;
+  /** The beginning, in the pieces it came in. */
+  readonly #head: Buffer[] = [];
   readonly #tail: TailBuffer;
   #headLength = 0;
   #log: number | undefined;
@@ -35,7 +36,6 @@ export class OutputTee {
   constructor(reader: Socket, options: OutputTeeOptions) {
     this.#reader = reader;
     this.#options = options;
-    this.#head = Buffer.alloc(options.headBytes);
     this.#tail = new TailBuffer(options.tailBytes);
     try {
       this.#log = openSync(options.logPath, "w", 0o600);
@@ -70,7 +70,7 @@ export class OutputTee {
 
   /** Copies of the kept beginning and end. */
   kept(): { head: Uint8Array; tail: Uint8Array } {
-    return { head: Uint8Array.from(this.#head.subarray(0, this.#headLength)), tail: this.#tail.toBytes() };
+    return { head: Buffer.concat(this.#head), tail: this.#tail.toBytes() };
   }
 
   /**
@@ -116,8 +116,8 @@ export class OutputTee {
   }
 
   #take(chunk: Buffer): void {
-    const headPart = chunk.subarray(0, this.#head.length - this.#headLength);
-    headPart.copy(this.#head, this.#headLength);
+    const headPart = chunk.subarray(0, this.#options.headBytes - this.#headLength);
+    if (headPart.length > 0) this.#head.push(Buffer.from(headPart));
     this.#headLength += headPart.length;
     this.#tail.push(chunk.subarray(headPart.length));
     this.#write(chunk);

@@ -1,13 +1,13 @@
 import type { ChildProcess } from "node:child_process";
 import { closeSync, writeFileSync } from "node:fs";
 import { longShellText, openText, withTextFromDescriptor } from "./command-files.ts";
+import { CommandOutputs } from "./command-outputs.ts";
 import { endTree } from "./end-tree.ts";
 import { MarkedTree } from "./marked-tree.ts";
 import { COMMAND_MARK } from "./marks.ts";
 import type { EndedMessage, FromHelper, KillReason, ReportedProcess, RunMessage } from "./message.ts";
 import type { ChildStatus, NativeCalls } from "./native-calls.ts";
-import { openOutputPipe, type PipeMark } from "./output-pipe.ts";
-import { OutputTee } from "./output-tee.ts";
+import type { PipeMark } from "./output-pipe.ts";
 import { type ProcessTree, reportMembers, reportSurvivors, signalName } from "./process-tree.ts";
 import { isSpawnFailure, spawnChild } from "./spawn-child.ts";
 import { SubreaperTree } from "./subreaper-tree.ts";
@@ -38,7 +38,7 @@ export class SupervisedCommand {
   readonly #startedAt = performance.now();
   readonly #timers = new Set<NodeJS.Timeout>();
   #tree: ProcessTree | undefined;
-  #tee: OutputTee | undefined;
+  #outputs: CommandOutputs | undefined;
   #shellPid: number | undefined;
   #status: ShellStatus | undefined;
   readonly #shellEnd = Promise.withResolvers<void>();
@@ -47,7 +47,6 @@ export class SupervisedCommand {
   #ending: Ending | undefined;
   #hasReported = false;
   #hasVacated = false;
-  #pipeDescriptor: number | undefined;
   #progressTimer: NodeJS.Timeout | undefined;
 
   private constructor(spec: RunMessage, tools: CommandTools) {
@@ -80,16 +79,8 @@ export class SupervisedCommand {
   }
 
   sendOutput(requestId: number): void {
-    const { head, tail } = this.#kept();
-    const totalBytes = this.#tee?.totalBytes ?? 0;
-    const message = {
-      type: "output",
-      commandId: this.#spec.commandId,
-      requestId,
-      totalBytes,
-      headLength: head.length,
-    } as const;
-    this.#tools.send(message, Buffer.concat([head, tail]));
+    const { streams, bytes } = this.#outputs?.report() ?? { streams: [], bytes: undefined };
+    this.#tools.send({ type: "output", commandId: this.#spec.commandId, requestId, streams }, bytes);
   }
 
   /** A child of this process has ended: an adopted one may wait to be reaped. */
@@ -99,16 +90,17 @@ export class SupervisedCommand {
 
   async #start(): Promise<void> {
     const { native, folder } = this.#tools;
-    const pipe = openOutputPipe(folder, native);
-    const descriptors = [pipe.writeDescriptor];
-    // Without system calls the pipe is one of the marks that members are found by.
-    if (native === undefined) this.#pipeDescriptor = pipe.mark.descriptor;
-    else descriptors.push(pipe.mark.descriptor);
+    const outputs = new CommandOutputs(this.#spec, {
+      native,
+      folder,
+      onOutput: (bytes) => this.#onOutput(bytes),
+    });
+    this.#outputs = outputs;
+    const texts: number[] = [];
     try {
-      this.#tee = new OutputTee(pipe.reader, { ...this.#spec, onOutput: (bytes) => this.#onOutput(bytes) });
       const open = (text: string): number => {
         const descriptor = openText(folder, text);
-        descriptors.push(descriptor);
+        texts.push(descriptor);
         return descriptor;
       };
       const { argv, stdin } = this.#spec;
@@ -117,26 +109,26 @@ export class SupervisedCommand {
         { ...this.#spec, argv: text === undefined ? argv : withTextFromDescriptor(argv) },
         [
           stdin === undefined ? "ignore" : open(stdin),
-          pipe.writeDescriptor,
-          pipe.writeDescriptor,
+          ...outputs.descriptors,
           ...(text === undefined ? [] : [open(text)]),
         ],
       );
       if (isSpawnFailure(child)) this.#reportSpawnFailure(child.message);
-      else this.#watch(child, pipe.mark);
+      else this.#watch(child, outputs.marks);
     } finally {
-      for (const descriptor of descriptors) closeSync(descriptor);
+      outputs.closeWriters();
+      for (const descriptor of texts) closeSync(descriptor);
     }
   }
 
-  #watch(child: ChildProcess, pipe: PipeMark): void {
+  #watch(child: ChildProcess, pipes: readonly PipeMark[]): void {
     const pid = child.pid ?? 0;
     this.#shellPid = pid;
     preferForOutOfMemory(pid);
     const { native } = this.#tools;
     if (native === undefined) {
       const environmentEntry = `${COMMAND_MARK}=${this.#spec.commandId}`;
-      this.#tree = new MarkedTree({ environmentEntry, shellPid: pid, pipe });
+      this.#tree = new MarkedTree({ environmentEntry, shellPid: pid, pipes });
     } else {
       const tree = new SubreaperTree(native);
       tree.watchShell(pid, (status) => {
@@ -169,8 +161,8 @@ export class SupervisedCommand {
   /** The shell has ended by itself. */
   async #finishNormally(): Promise<void> {
     const tree = this.#tree;
-    if (tree === undefined || this.#tee === undefined) return;
-    await this.#tee.settle();
+    if (tree === undefined || this.#outputs === undefined) return;
+    await this.#outputs.settle();
     if (this.#ending !== undefined) return;
     const isEmpty = tree.isEmpty();
     if (!isEmpty && !this.#spec.keepsLeftovers) {
@@ -198,12 +190,12 @@ export class SupervisedCommand {
 
   async #runEnd(ending: Ending, graceMs: number): Promise<void> {
     const tree = this.#tree;
-    if (tree === undefined || this.#tee === undefined) {
+    if (tree === undefined || this.#outputs === undefined) {
       // Starting takes no turn of the event loop unless it fails, and then there is nothing to end.
       return;
     }
     await endTree(tree, { graceMs, groupId: this.#shellPid, hurry: ending.hurry.signal });
-    await this.#tee.settle();
+    await this.#outputs.settle();
     const isEmpty = tree.isEmpty();
     // Node tells of the shell's end a turn later than the kernel.
     if (isEmpty) await this.#shellEnd.promise;
@@ -219,8 +211,8 @@ export class SupervisedCommand {
   ): void {
     if (this.#hasReported) return;
     this.#hasReported = true;
-    this.#tee?.limitLog(this.#spec.keptLogBytes);
-    const { head, tail } = this.#kept();
+    this.#outputs?.limitLogs(this.#spec.keptLogBytes);
+    const { streams, bytes } = this.#outputs?.report() ?? { streams: [], bytes: undefined };
     const message: EndedMessage = {
       type: "ended",
       commandId: this.#spec.commandId,
@@ -229,18 +221,16 @@ export class SupervisedCommand {
       signal: this.#status?.signal ?? null,
       durationMs: Math.round(performance.now() - this.#startedAt),
       ...left,
-      logIncompleteAt: this.#tee?.logIncompleteAt,
-      totalBytes: this.#tee?.totalBytes ?? 0,
-      headLength: head.length,
+      streams,
     };
-    this.#tools.send(message, Buffer.concat([head, tail]));
+    this.#tools.send(message, bytes);
   }
 
   #reportSpawnFailure(spawnError: string): void {
     if (this.#hasReported) return;
     this.#hasReported = true;
     const durationMs = Math.round(performance.now() - this.#startedAt);
-    const none = { exitCode: null, signal: null, survivors: [], leftovers: [], totalBytes: 0, headLength: 0 };
+    const none = { exitCode: null, signal: null, survivors: [], leftovers: [], streams: [] };
     const { commandId } = this.#spec;
     this.#tools.send({ type: "ended", commandId, reason: "spawn-failed", durationMs, spawnError, ...none });
     this.#vacate();
@@ -256,7 +246,7 @@ export class SupervisedCommand {
     };
     this.#later(RETRY_MS, look);
     // The usual sign that the last one has gone.
-    void this.#tee?.ended.then(look);
+    void this.#outputs?.ended.then(look);
   }
 
   /** Nothing is left: the supervisor is free again. */
@@ -264,10 +254,10 @@ export class SupervisedCommand {
     if (this.#hasVacated) return;
     this.#hasVacated = true;
     this.#clearTimers();
-    if (this.#pipeDescriptor !== undefined) closeSync(this.#pipeDescriptor);
+    this.#outputs?.dropMarks();
     // A descriptor that outlived all its processes was sent to a stranger; its output is not ours.
-    void (this.#tee?.settle() ?? Promise.resolve()).then(async () => {
-      await this.#tee?.close();
+    void (this.#outputs?.settle() ?? Promise.resolve()).then(async () => {
+      await this.#outputs?.close();
       clearTimeout(this.#progressTimer);
       this.#sendProgress();
       // A status that Node did not see leaves a handle behind in this process.
@@ -291,12 +281,8 @@ export class SupervisedCommand {
     this.#tools.send({
       type: "progress",
       commandId: this.#spec.commandId,
-      totalBytes: this.#tee?.totalBytes ?? 0,
+      totals: this.#outputs?.totals ?? [],
     });
-  }
-
-  #kept(): { head: Uint8Array; tail: Uint8Array } {
-    return this.#tee?.kept() ?? { head: new Uint8Array(), tail: new Uint8Array() };
   }
 
   #later(delayMs: number, callback: () => void): void {

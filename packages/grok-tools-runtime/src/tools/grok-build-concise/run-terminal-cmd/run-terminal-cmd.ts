@@ -8,15 +8,10 @@ import { defineTool, type Tool, type ToolResult } from "../../../tool.ts";
 export const runTerminalCmdConcise: Tool = defineTool<typeof shellInput, ShellParams>({
   ...shellTool,
   id: "GrokBuildConcise:run_terminal_cmd",
-  run: async (input, context) => concise(await runShellCommand(input, context)),
+  run: async (input, context) => withConciseText(await runShellCommand(input, context)),
 });
 
-function concise(result: ToolResult): ToolResult {
-  const { concisePromptText, output } = result;
-  if (concisePromptText === undefined) return result;
-  return {
-    ...result,
-    promptText: concisePromptText,
-    output: { ...output, output_for_prompt: concisePromptText },
-  };
+function withConciseText(result: ToolResult): ToolResult {
+  const { concisePromptText = result.promptText, conciseKeys, output } = result;
+  return { ...result, promptText: concisePromptText, output: { ...output, ...conciseKeys } };
 }

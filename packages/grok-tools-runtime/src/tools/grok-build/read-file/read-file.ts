@@ -40,7 +40,8 @@ export const readFile: Tool = defineTool({
   run: runReadFile,
 });
 
-async function runReadFile(input: ReadFileInput, context: ToolContext<unknown>): Promise<ToolResult> {
+/** Reads a file. Shared with the concise sibling. */
+export async function runReadFile(input: ReadFileInput, context: ToolContext<unknown>): Promise<ToolResult> {
   const named = toModelPath(input.target_file, context);
   const path = await resolveTarget(named.path);
   const outcome = await readTarget(input, { named, path }, context).catch((thrown: unknown) =>

@@ -42,6 +42,9 @@ export const searchReplace: Tool = defineTool({
   output: searchReplaceOutput,
   resources: [fileReadTracker],
   requires: ({ params, toolset }) => {
+    if (!toolset.hasKindWithInputs("edit", ["old_string", "new_string", "replace_all"])) {
+      return { message: "a tool of kind edit needs the inputs old_string, new_string and replace_all" };
+    }
     if (params.skip_read_before_edit || toolset.hasKind("read")) return undefined;
     return {
       message: "editing needs a tool that reads files, so that the model knows what it replaces",

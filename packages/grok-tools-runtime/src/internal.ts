@@ -1,0 +1,14 @@
+/**
+ * For the sibling packages that build other tools on the same files, search and processes. Not for users.
+ *
+ * @internal
+ */
+export { EditEngine, processPathLocks } from "./files/edit-engine/edit-engine.ts";
+export { FileReadTracker } from "./files/file-read-tracker.ts";
+export { LineIndexCache } from "./files/line-index-cache.ts";
+export { WorkspaceFiles, type WorkspaceFilesOptions } from "./files/workspace-files.ts";
+export type { WorkspaceFailure, WorkspaceResult } from "./files/workspace-result.ts";
+export type { Command, CommandEnd, CommandRunner, OutputStream } from "./process/command-runner.ts";
+export { WorkspaceSearch, type WorkspaceSearchOptions } from "./search/workspace-search.ts";
+export { buildShellEnvironment } from "./shell/shell-environment.ts";
+export type { EnvironmentPolicy } from "./tool-settings.ts";

@@ -1,0 +1,110 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { matchesGlob, parseGlob } from "./glob.ts";
+import { comparePaths } from "./matching-lines.ts";
+import { ripgrepEnvironment, ripgrepProgram } from "./ripgrep-program.ts";
+import type { SearchScope } from "./search-query.ts";
+
+/** A search for files by name. */
+export interface FileSearch {
+  readonly scope: SearchScope;
+  /** Existing folder, absolute. */
+  readonly folder: string;
+  /** Glob on the path below the folder, for example `src/**\/*.ts`. */
+  readonly pattern: string;
+  readonly obeysGitIgnore: boolean;
+  readonly maxPaths: number;
+}
+
+/** Files by name. */
+export interface FoundFiles {
+  /** Absolute, newest first; equally old ones by path. */
+  readonly paths: readonly string[];
+  /** Further files that match. */
+  readonly moreCount: number;
+  /** The time was up, or there were too many files to look at. */
+  readonly isIncomplete: boolean;
+}
+
+/** Names read at most. */
+const MAX_LISTED_BYTES = 64 * 1024 * 1024;
+/** Matching files whose age is looked at. */
+const MAX_COMPARED_FILES = 20_000;
+const STAT_BATCH = 64;
+/** Folders that are left out unless the pattern names them. */
+const unnamedFolders = [".git", "node_modules"];
+
+/**
+ * Finds files by name, hidden ones included and ignored ones left out.
+ *
+ * @throws as {@link runRipgrep}.
+ */
+export async function findFiles(search: FileSearch): Promise<FoundFiles> {
+  const { folder, pattern, maxPaths, scope } = search;
+  const { names, isIncomplete } = await listNames(search);
+  const glob = parseGlob(pattern);
+  const matching = names.filter((name) => matchesGlob(glob, name)).sort(comparePaths);
+  const compared = matching.slice(0, MAX_COMPARED_FILES);
+  const dated: { path: string; mtimeMs: number }[] = [];
+  for (let at = 0; at < compared.length; at += STAT_BATCH) {
+    scope.signal.throwIfAborted();
+    dated.push(
+      ...(await Promise.all(compared.slice(at, at + STAT_BATCH).map((name) => withAge(join(folder, name))))),
+    );
+  }
+  // A stable sort keeps the order by path.
+  dated.sort((one, other) => other.mtimeMs - one.mtimeMs);
+  return {
+    paths: dated.slice(0, maxPaths).map(({ path }) => path),
+    moreCount: Math.max(0, matching.length - maxPaths),
+    isIncomplete: isIncomplete || matching.length > compared.length,
+  };
+}
+
+async function withAge(path: string): Promise<{ path: string; mtimeMs: number }> {
+  // Gone meanwhile, or a link to nothing: the oldest.
+  const stats = await stat(path).catch(() => undefined);
+  return { path, mtimeMs: stats?.mtimeMs ?? 0 };
+}
+
+async function listNames({
+  scope,
+  folder,
+  pattern,
+  obeysGitIgnore,
+}: FileSearch): Promise<{ names: string[]; isIncomplete: boolean }> {
+  const left = unnamedFolders.filter((name) => !pattern.split("/").includes(name));
+  const program = await scope.programRunner.run({
+    argv: [
+      await ripgrepProgram(scope.rgPath),
+      "--no-config",
+      "--files",
+      "--null",
+      "--hidden",
+      ...(obeysGitIgnore ? [] : ["--no-ignore-vcs"]),
+      ...left.map((name) => `--glob=!**/${name}`),
+      "./",
+    ],
+    workingDirectory: folder,
+    env: ripgrepEnvironment(scope),
+    timeoutMs: scope.timeoutMs,
+    signal: scope.signal,
+  });
+  const chunks: Uint8Array[] = [];
+  let listedBytes = 0;
+  for await (const chunk of program.stdout) {
+    chunks.push(chunk);
+    listedBytes += chunk.length;
+    if (listedBytes > MAX_LISTED_BYTES) break;
+  }
+  const isCut = listedBytes > MAX_LISTED_BYTES;
+  const { reason } = isCut ? await program.stop() : await program.ended;
+  scope.signal.throwIfAborted();
+  const names = Buffer.concat(chunks).toString("utf8").split("\0");
+  // What is behind the last NUL is empty, or a name that was cut off.
+  names.pop();
+  return {
+    names: names.map((name) => name.replace(/^\.\//, "")),
+    isIncomplete: isCut || reason !== "exited",
+  };
+}

@@ -1,0 +1,234 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+import { temporaryFolder } from "@trivium/core/testing";
+import { ErrorCode } from "@trivium/proto/grok-tools";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fileReadTracker } from "../../../files/file-read-tracker.ts";
+import { toolContext } from "../../../testing/tool-context.ts";
+import type { ToolContext, ToolResult } from "../../../tool.ts";
+import { defaultToolSettings } from "../../../tool-settings.ts";
+import { readFile } from "./read-file.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let context: ToolContext<unknown>;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  context = toolContext({ workingDirectory: folder.path });
+});
+
+afterEach(() => folder[Symbol.asyncDispose]());
+
+describe("GrokBuild:read_file", () => {
+  it("numbers the first line and every tenth", async () => {
+    await put("a.txt", Array.from({ length: 12 }, (_, index) => `r${index + 1}\n`).join(""));
+    const { output, promptText } = await read("a.txt", { offset: 2 });
+    expect(promptText).toBe("2→r2\nr3\nr4\nr5\nr6\nr7\nr8\nr9\n10→r10\nr11\nr12\n");
+    expect(output).toMatchObject({
+      FileContent: { content: promptText, content_concise: promptText, offset: 2, total_lines: 13 },
+    });
+  });
+
+  it.each([
+    [{ offset: -1 }, "4→", "", null],
+    [{ offset: -2 }, "3→c\n", "c\n", null],
+    [{ offset: 0, limit: 1 }, "1→a", "a\n", 0],
+    [{ offset: 2, limit: 9 }, "2→b\nc\n", "b\nc\n", 2],
+  ])("reads the window %j", async (window, content, raw_output, offset) => {
+    await put("a.txt", "a\nb\nc\n");
+    const { output } = await read("a.txt", window);
+    expect(output).toMatchObject({ FileContent: { content, raw_output, offset } });
+  });
+
+  it("says that it stopped at the cap of lines, and is silent about the caller's own limit", async () => {
+    await put("a.txt", "x\n".repeat(20));
+    context = toolContext({ ...context, limits: { ...context.limits, maxLinesRead: 5 } });
+    const capped = await read("a.txt", { offset: 3 });
+    expect(capped.promptText).toContain("\n[showing lines 3-7 of 21]");
+    expect(capped.truncated).toBe(true);
+    const limited = await read("a.txt", { limit: 5 });
+    expect(limited.promptText).not.toContain("[showing");
+    expect(limited.truncated).toBe(false);
+  });
+
+  it.each([
+    ["utf-16le", Buffer.from("\ufeffhé\r\nb", "utf16le")],
+    ["utf-16be", Buffer.from("\ufeffhé\r\nb", "utf16le").swap16()],
+  ])("decodes %s by its byte order mark", async (encoding, bytes) => {
+    await put("u.txt", bytes);
+    const { output } = await read("u.txt");
+    expect(output).toMatchObject({
+      FileContent: { content: "1→hé\nb", raw_output: "hé\r\nb", encoding, had_bom: true, total_lines: 2 },
+    });
+  });
+
+  it("refuses what is no regular file without touching it", async () => {
+    execFileSync("mkfifo", [join(folder.path, "pipe")]);
+    for (const path of ["pipe", "/dev/zero"]) {
+      const { failure, output } = await read(path);
+      expect(failure).toMatchObject({ code: ErrorCode.INVALID_INPUT, reason: "not_a_regular_file" });
+      expect(output).toHaveProperty("FileReadError");
+    }
+  });
+
+  it("names similar files beside a missing one", async () => {
+    await put("settings.json", "{}");
+    const { promptText, failure } = await read("settings.jsn");
+    expect(promptText).toContain("does not exist");
+    expect(promptText).toContain(join(folder.path, "settings.json"));
+    expect(failure).toMatchObject({
+      code: ErrorCode.FILE_NOT_FOUND,
+      filePath: join(folder.path, "settings.jsn"),
+    });
+  });
+
+  it("refuses paths outside the roots, also through a link, and not those inside", async () => {
+    await mkdir(join(folder.path, "in"));
+    await put("secret.txt", "s");
+    await put("in/a.txt", "a");
+    await symlink("../secret.txt", join(folder.path, "in/link.txt"));
+    context = toolContext({
+      workingDirectory: join(folder.path, "in"),
+      workspaceRoots: [join(folder.path, "in")],
+      sessionFolder: join(folder.path, "session"),
+    });
+    for (const path of ["../secret.txt", join(folder.path, "secret.txt"), "link.txt", "../nothing.txt"]) {
+      const { failure } = await read(path);
+      expect(failure).toMatchObject({ code: ErrorCode.PERMISSION_DENIED, reason: "outside_roots" });
+    }
+    expect((await read("a.txt")).failure).toBeUndefined();
+  });
+
+  it("refuses ignored files only when every tool has to", async () => {
+    await mkdir(join(folder.path, ".git"));
+    await put(".gitignore", "*.log\n");
+    await put("a.log", "text");
+    expect((await read("a.log")).failure).toBeUndefined();
+    context = toolContext({ ...context, settings: { ...defaultToolSettings, respectGitignore: "all" } });
+    expect((await read("a.log")).failure).toMatchObject({
+      code: ErrorCode.PERMISSION_DENIED,
+      reason: "ignored",
+    });
+  });
+
+  it("hands on a complete small picture, whatever its name, and refuses a large one", async () => {
+    await put("a.txt", png(20, 10));
+    const { output, imageCount } = await read("a.txt");
+    expect(output).toMatchObject({
+      ImageContent: { mime_type: "image/png", data: png(20, 10).toString("base64") },
+    });
+    expect(imageCount).toBe(1);
+    for (const bytes of [png(3000, 10), png(20, 10).subarray(0, 40)]) {
+      await put("b.png", bytes);
+      const { failure, output: refused } = await read("b.png");
+      expect(refused).toHaveProperty("ImageSizeError");
+      expect(failure).toMatchObject({ code: ErrorCode.INVALID_INPUT, reason: "too_large" });
+    }
+  });
+
+  it("takes embedded pictures out of the text", async () => {
+    const data = Buffer.alloc(1500, 7).toString("base64");
+    await put("a.md", `![x](data:image/png;base64,${data}) end\n`);
+    const { output, promptText } = await read("a.md");
+    expect(promptText).toBe("1→![x]([image content will be provided separately]) end\n");
+    expect(output).toMatchObject({ FileContent: { extracted_images: [{ data, mime_type: "image/png" }] } });
+  });
+
+  it("extracts the text of slides and their notes, in the order of their numbers", async () => {
+    await put(
+      "s.pptx",
+      zip({
+        "ppt/slides/slide10.xml": "<a:p><a:r><a:t>ten</a:t></a:r></a:p>",
+        "ppt/slides/slide2.xml": "<a:p><a:t>two &amp; </a:t><a:t>more</a:t></a:p><a:p/>",
+        "ppt/notesSlides/notesSlide2.xml": "<a:p><a:t>say &#104;i</a:t></a:p>",
+      }),
+    );
+    const { promptText, output } = await read("s.pptx");
+    expect(promptText).toBe(
+      "1→--- Slide 2 ---\n2→two & more\n3→\n4→Speaker Notes:\n5→say hi\n6→\n7→--- Slide 10 ---\n8→ten",
+    );
+    expect(output["FileContent"]).not.toHaveProperty("content_concise");
+  });
+
+  it("says that it cannot read PDF documents yet, with the code for that", async () => {
+    await put("a.pdf", "%PDF-1.4\n");
+    await expect(read("a.pdf")).rejects.toMatchObject({ code: ErrorCode.NOT_IMPLEMENTED });
+  });
+
+  it("remembers what was read for later edits", async () => {
+    const path = await put("a.txt", "a\nb\nc\nd\n");
+    await read("a.txt", { limit: 1 });
+    await read("a.txt", { offset: 2, limit: 2 });
+    expect(context.resource(fileReadTracker).save()).toMatchObject({
+      files: { [path]: { size: 8, ranges: [[1, 3]] } },
+    });
+  });
+
+  it("knows one text for every failure in the legacy version, and the same codes", async () => {
+    context = toolContext({ ...context, behaviorVersion: "legacy-0.4.10" });
+    await put("b.txt", "a\0b");
+    expect(await read("b.txt")).toEqual({
+      output: { type: "ReadFile", FileReadError: `Failed to read file: ${join(folder.path, "b.txt")}` },
+      promptText: `Failed to read file: ${join(folder.path, "b.txt")}`,
+      failure: { code: ErrorCode.INVALID_INPUT, reason: "binary", filePath: join(folder.path, "b.txt") },
+    });
+  });
+
+  it("ends with the reason of its signal", async () => {
+    await put("a.txt", "a");
+    context = toolContext({ ...context, signal: AbortSignal.abort(new Error("no longer wanted")) });
+    await expect(read("a.txt")).rejects.toThrow("no longer wanted");
+  });
+});
+
+async function put(name: string, content: string | Uint8Array): Promise<string> {
+  await writeFile(join(folder.path, name), content);
+  return join(folder.path, name);
+}
+
+function read(target_file: string, input: Record<string, number> = {}): Promise<ToolResult> {
+  return readFile.run({ target_file, ...input }, context);
+}
+
+/** A picture as far as its structure goes. */
+function png(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  return Buffer.concat([
+    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    ...([["IHDR", header], ["IDAT", Buffer.alloc(30)], ["IEND", Buffer.alloc(0)]] as const).map(([type, data]) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(data.length);
+      return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);
+    }),
+  ]);
+}
+
+function zip(files: Readonly<Record<string, string>>): Buffer {
+  const locals: Buffer[] = [];
+  const entries: Buffer[] = [];
+  let offset = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const data = deflateRawSync(text);
+    const local = Buffer.alloc(30);
+    local.writeUInt32LE(0x04034b50, 0);
+    local.writeUInt16LE(name.length, 26);
+    const entry = Buffer.alloc(46);
+    entry.writeUInt32LE(0x02014b50, 0);
+    entry.writeUInt16LE(8, 10);
+    entry.writeUInt32LE(data.length, 20);
+    entry.writeUInt16LE(name.length, 28);
+    entry.writeUInt32LE(offset, 42);
+    locals.push(local, Buffer.from(name), data);
+    entries.push(entry, Buffer.from(name));
+    offset += 30 + name.length + data.length;
+  }
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(Object.keys(files).length, 10);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...locals, ...entries, end]);
+}
