@@ -12,6 +12,11 @@ export interface CodeModeRuntimeDeps {
   readonly logger: Logger;
   /** Changes to the default limits. */
   readonly limits?: Partial<CodeModeLimits>;
+  /**
+   * True: an unbounded session whose output fits in no message gets the head and the tail of it instead of
+   * `outOfRange`. Default false, as the original host.
+   */
+  readonly keepOversizedOutput?: boolean;
 }
 
 /** Counts for metrics. */
@@ -54,6 +59,7 @@ export function createCodeModeRuntime(deps: CodeModeRuntimeDeps): CodeModeRuntim
     ids: deps.ids,
     logger: deps.logger,
     limits,
+    keepOversizedOutput: deps.keepOversizedOutput ?? false,
     admitCell(): void {
       if (openCells >= limits.maxCells) {
         throw new TriviumError("resourceExhausted", `too many cells: this host runs ${limits.maxCells}`);

@@ -52,7 +52,7 @@ it("delivers what a program emits exactly once and in order, whatever observers 
       }
       await settle();
       // An active observer and the Terminate beside it get the same items, so only one of them is counted.
-      session.cancelWait(`w${waits}`);
+      for (let index = 1; index <= waits; index++) session.cancelWait(`w${index}`);
       session.yieldObservation({ type: "execution", executionId: "e1" });
       await settle();
       if (end !== "terminate") cell.complete();

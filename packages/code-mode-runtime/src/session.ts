@@ -8,6 +8,7 @@ import type { CellEngine } from "./engine/cell-engine.ts";
 import { EventChannel } from "./event-channel.ts";
 import type { CodeModeLimits } from "./limits.ts";
 import type { OutputBuffer } from "./output/output-buffer.ts";
+import { OversizedOutput } from "./output/oversized-output.ts";
 import { RetainedOutput, scriptErrorText } from "./output/retained-output.ts";
 import { UnboundedOutput } from "./output/unbounded-output.ts";
 import { RecentIds } from "./recent-ids.ts";
@@ -32,6 +33,7 @@ export interface SessionDeps {
   readonly ids: IdSource;
   readonly logger: Logger;
   readonly limits: CodeModeLimits;
+  readonly keepOversizedOutput: boolean;
   /** Makes room for a cell, or throws `resourceExhausted`. */
   readonly admitCell: () => void;
   readonly releaseCell: () => void;
@@ -270,9 +272,9 @@ export class CodeModeSession implements CellHost {
   }
 
   #newOutput(): OutputBuffer {
-    return this.options.outputMode === "bounded"
-      ? new RetainedOutput()
-      : new UnboundedOutput(this.#deps.limits.maxMessageBytes);
+    if (this.options.outputMode === "bounded") return new RetainedOutput();
+    const { keepOversizedOutput, limits } = this.#deps;
+    return keepOversizedOutput ? new OversizedOutput() : new UnboundedOutput(limits.maxMessageBytes);
   }
 
   #observable(cellId: string): Cell | undefined {

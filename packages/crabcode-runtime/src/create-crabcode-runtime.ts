@@ -103,7 +103,7 @@ class Runtime implements CrabcodeRuntime {
         field: "crabcode-feedback",
       });
     }
-    return attributed(session, () => session.answerPermission(answer));
+    return attributed(session, () => session.answerPermission(wellFormed(answer)));
   }
 
   async respondChoice(answer: ChoiceAnswer): Promise<SessionReference> {
@@ -159,6 +159,11 @@ class Runtime implements CrabcodeRuntime {
   #resolve(sessionId: string): Promise<Session> {
     return this.#registry.resolve({ sessionId });
   }
+}
+
+function wellFormed(answer: PermissionAnswer): PermissionAnswer {
+  const { feedback } = answer;
+  return feedback === undefined ? answer : { ...answer, feedback: feedback.toWellFormed() };
 }
 
 /** Runs a call of a session; what it refuses names the session. */

@@ -136,6 +136,15 @@ describe("a deadline", () => {
     },
   );
 
+  it("of more than a month is no deadline of a millisecond", async () => {
+    await using endpoint = createEndpoint({ services: [] });
+    const { url } = await endpoint.listen();
+    await using client = await rawHttp2(url);
+    const stream = openCall(client.session, "/grpc.health.v1.Health/Check", { "grpc-timeout": "99999999S" });
+    stream.end(envelope(new Uint8Array()));
+    expect((await answerOf(stream)).trailers["grpc-status"]).toBe("0");
+  });
+
   it("reaches a handler that listens as the reason of its signal", async () => {
     const reason = Promise.withResolvers<ConnectError>();
     await using endpoint = createEndpoint({
@@ -364,6 +373,36 @@ describe("a connection", () => {
     await clock.advance(10_000);
     socket.resume();
     await closed;
+  });
+
+  it("of HTTP/2 is told its limits and given a wide window", async () => {
+    await using endpoint = createEndpoint({ services: [] });
+    const { url } = await endpoint.listen();
+    await using client = await rawHttp2(url);
+    const call = openCall(client.session, "/grpc.health.v1.Health/Check");
+    call.end(envelope(new Uint8Array()));
+    await answerOf(call);
+    expect(client.session.remoteSettings).toMatchObject({
+      maxConcurrentStreams: 1_000,
+      maxHeaderListSize: 65_536,
+      initialWindowSize: 256 * 1024,
+    });
+    expect(client.session.state.remoteWindowSize).toBeGreaterThan(15 * 1024 * 1024);
+  });
+
+  it("too many is closed at once, and counted", async () => {
+    await using endpoint = createEndpoint({ services: [], limits: { maxConnections: 1 } });
+    const { url, port } = await endpoint.listen();
+    await using client = await rawHttp2(url);
+    const second = connect(port, "127.0.0.1");
+    second.on("error", () => {});
+    await once(second.resume(), "close");
+    expect(endpoint.metrics.render()).toContain(
+      'trivium_connection_errors_total{code="too-many-connections"} 1',
+    );
+    const call = openCall(client.session, "/grpc.health.v1.Health/Check");
+    call.end(envelope(new Uint8Array()));
+    expect((await answerOf(call)).trailers["grpc-status"]).toBe("0");
   });
 
   it("serves routes and RPCs side by side on one HTTP/2 session", async () => {

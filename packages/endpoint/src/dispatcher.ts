@@ -147,7 +147,8 @@ export class Dispatcher {
   }
 
   #serveRoute(request: Admitted): void {
-    const { exchange, path, baseHeaders, protocol } = request;
+    const { exchange, path, baseHeaders, protocol, requestId } = request;
+    const { remoteAddress } = exchange.connection;
     const route = findRoute(this.#deps.routes, path);
     const isReading = exchange.method === "GET" || exchange.method === "HEAD";
     if (route === undefined || !isReading) {
@@ -165,9 +166,11 @@ export class Dispatcher {
       clock,
       writeStallMs: limits.writeStallMs,
       baseHeaders: { ...baseHeaders, "x-content-type-options": "nosniff" },
-      onError: (thrown) =>
-        logger.error({ requestId: request.requestId, route: route.path, error: thrown }, "route failed"),
-    }).then((status) => metrics.routes.increment({ route: route.path, status: String(status) }));
+      onError: (thrown) => logger.error({ requestId, route: route.path, error: thrown }, "route failed"),
+    }).then((status) => {
+      metrics.routes.increment({ route: route.path, status: String(status) });
+      logger.debug({ requestId, route: route.path, status, remoteAddress }, "request served");
+    });
   }
 
   /** Answers in the form the caller's protocol has for errors; plain requests get the HTTP status and a sentence. */

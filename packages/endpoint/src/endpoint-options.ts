@@ -40,6 +40,7 @@ export interface EndpointOptions {
   readonly metrics?: MetricsRegistry | undefined;
 }
 
+/** Who may call. */
 export interface AuthOptions {
   /**
    * What every RPC and route must present, as `Bearer TOKEN` or `Basic` with the user `crabcode`. Needed to listen
@@ -50,6 +51,7 @@ export interface AuthOptions {
   readonly publicMethods?: readonly string[] | undefined;
 }
 
+/** When responses are compressed, for clients that take gzip. Requests in gzip are always understood. */
 export interface CompressionOptions {
   /** Smaller messages travel as they are. Default 16 KiB. */
   readonly minBytes?: number | undefined;

@@ -2,7 +2,6 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Clock, randomIds, silentLogger, sleep, systemClock, TriviumError } from "@trivium/core";
-import { callGate } from "./call/call-gate.ts";
 import { gzipCompression } from "./call/gzip.ts";
 import { Registrations } from "./call/registrations.ts";
 import { statusInterceptor } from "./call/status-interceptor.ts";
@@ -11,7 +10,7 @@ import { assertRoutes, Dispatcher } from "./dispatcher.ts";
 import type { EndpointOptions } from "./endpoint-options.ts";
 import { HealthRegistry } from "./health/health-registry.ts";
 import { healthService, publicHealthMethods } from "./health/health-service.ts";
-import { defaultLimits } from "./limits.ts";
+import { defaultLimits, type EndpointLimits } from "./limits.ts";
 import { isLoopbackAddress } from "./listener/connection.ts";
 import { Listener } from "./listener/listener.ts";
 import { EndpointMetrics, type EndpointStats } from "./observability/endpoint-metrics.ts";
@@ -78,6 +77,19 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   return new PortEndpoint(options);
 }
 
+/** What a budget must have beyond one message: its envelope, and a little for the calls beside it. */
+const ENVELOPE_ROOM_BYTES = 64 * 1024;
+
+/** A message that is within its method's limit is never over a budget by itself. */
+function withRoomFor(messageBytes: number, limits: EndpointLimits): EndpointLimits {
+  const leastBytes = messageBytes + ENVELOPE_ROOM_BYTES;
+  return {
+    ...limits,
+    connectionRequestBytes: Math.max(limits.connectionRequestBytes, leastBytes),
+    totalRequestBytes: Math.max(limits.totalRequestBytes, leastBytes),
+  };
+}
+
 class PortEndpoint implements Endpoint {
   readonly metrics: MetricsRegistry;
   readonly #options: EndpointOptions;
@@ -111,7 +123,6 @@ class PortEndpoint implements Endpoint {
           }),
           ...(options.interceptors ?? []),
         ],
-        requestGate: callGate,
       },
       limits,
       options.methodLimits ?? {},
@@ -156,7 +167,7 @@ class PortEndpoint implements Endpoint {
       isOverBudget: ({ connection }) => this.#listener.isOverBudget(connection),
     });
     this.#listener = new Listener({
-      limits,
+      limits: withRoomFor(registrations.largestReadMaxBytes, limits),
       tls: options.tls,
       clock,
       logger,

@@ -15,9 +15,12 @@ export interface EndpointLimits {
   readonly maxConnections: number;
   /** Open connections of one address that is not loopback. Default 1 000. */
   readonly maxConnectionsPerAddress: number;
-  /** Request bytes held for handlers on one connection; past it the newest call fails. Default 64 MiB. */
+  /**
+   * Request bytes held for handlers on one connection; past it the newest call fails. Raised to what the largest
+   * message of any method needs. Default 64 MiB.
+   */
   readonly connectionRequestBytes: number;
-  /** Request bytes held for handlers in all; past it the newest call fails. Default 256 MiB. */
+  /** The same for all connections together. Default 256 MiB. */
   readonly totalRequestBytes: number;
   /** Flow-control window of one HTTP/2 stream: bytes a client may send ahead of the handler. Default 256 KiB. */
   readonly streamWindowBytes: number;
@@ -36,7 +39,7 @@ export interface EndpointLimits {
   /** Time without progress of a response the client does not read. Past it the call is reset. Default 60 s. */
   readonly writeStallMs: number;
   /**
-   * How long a streaming handler may take to its first message before its response headers are sent without one.
+   * How long a streaming handler, once it runs, may take to its first message before its response headers are sent without one.
    * Header values set later do not arrive. Default 100 ms.
    */
   readonly headerGraceMs: number;

@@ -132,6 +132,7 @@ function failingEndpoint(options: Omit<EndpointOptions, "services">) {
           },
           async *sendMessage({ text }) {
             if (text === "quota") throw new ConnectError("quota", Code.ResourceExhausted);
+            yield* [];
           },
           async *subscribeEvents(_request, { signal }) {
             yield {};

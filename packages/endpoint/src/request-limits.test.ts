@@ -57,7 +57,7 @@ describe("the read limit", () => {
   it("holds while inflating: a small bomb costs little and is refused", async () => {
     await using endpoint = echoEndpoint({ limits: { readMaxBytes: 1024 * KIB } });
     const { url } = await endpoint.listen();
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * KIB));
+    const bomb = gzipSync(Buffer.alloc(32 * 1024 * KIB));
     const beforeBytes = process.memoryUsage().arrayBuffers;
     await using client = await rawHttp2(url);
     const stream = openCall(client.session, SEND, { "grpc-encoding": "gzip" });
@@ -85,10 +85,31 @@ describe("the read limit", () => {
       const { url } = await endpoint.listen();
       await using transport = createNodeTransport({ baseUrl: url, ...options });
       const client = createClient(CrabCodeService, transport);
-      await expectCode(client.getAgent({ agentId: "x".repeat(8 * 1024 * KIB) }), Code.ResourceExhausted);
+      await expectCode(client.getAgent({ agentId: "x".repeat(2 * 1024 * KIB) }), Code.ResourceExhausted);
       expect((await client.getAgent({ agentId: "x" })).agentId).toBe("length 1");
     },
   );
+
+  it("is a status also for a client over HTTP/1.1 that reads only after its upload", async () => {
+    await using endpoint = echoEndpoint({ limits: { readMaxBytes: 100 * KIB } });
+    const { port } = await endpoint.listen();
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.pause();
+    const bodyBytes = 4 * 1024 * KIB;
+    socket.write("POST /crabcode.CrabCodeService/GetAgent HTTP/1.1\r\nhost: localhost\r\n");
+    socket.write(`content-type: application/json\r\ncontent-length: ${bodyBytes}\r\n\r\n`);
+    for (let sent = 0; sent < bodyBytes / 2; sent += 64 * KIB) {
+      await new Promise((resolve) => socket.write(Buffer.alloc(64 * KIB), resolve));
+    }
+    // Time in which a connection that is simply closed would be reset, and the answer with it.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.write(Buffer.alloc(64 * KIB));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const [answer] = (await once(socket.resume(), "data")) as [Buffer];
+    expect(answer.toString()).toContain("resource_exhausted");
+    socket.destroy();
+  });
 });
 
 describe("the header limit", () => {
@@ -105,7 +126,9 @@ describe("the header limit", () => {
 
 describe("the budget for request bytes", () => {
   it("fails the newest call when a connection holds too much, and lets the others finish", async () => {
-    await using endpoint = echoEndpoint({ limits: { connectionRequestBytes: 300 * KIB } });
+    await using endpoint = echoEndpoint({
+      limits: { connectionRequestBytes: 300 * KIB, readMaxBytes: 200 * KIB },
+    });
     const { url } = await endpoint.listen();
     await using client = await rawHttp2(url);
     const message = messageBytes(128 * KIB);
@@ -125,10 +148,23 @@ describe("the budget for request bytes", () => {
     expect(endpoint.stats().requestBytes).toBe(0);
   });
 
+  it("always has room for one message that is within its method's limit", async () => {
+    await using endpoint = echoEndpoint({
+      limits: { connectionRequestBytes: 64 * KIB, totalRequestBytes: 64 * KIB },
+      methodLimits: { "crabcode.CrabCodeService/GetAgent": { readMaxBytes: 512 * KIB } },
+    });
+    const { url } = await endpoint.listen();
+    await using transport = createNodeTransport({ baseUrl: url });
+    const call = createClient(CrabCodeService, transport).getAgent({
+      agentId: textOfMessageBytes(512 * KIB),
+    });
+    expect((await call).agentId).toBe("length 524284");
+  });
+
   it("counts what handlers of streams do not read, and refuses further calls until they do", async () => {
     const go = Promise.withResolvers<void>();
     await using endpoint = createEndpoint({
-      limits: { connectionRequestBytes: 512 * KIB, streamWindowBytes: 64 * KIB },
+      limits: { connectionRequestBytes: 512 * KIB, streamWindowBytes: 64 * KIB, readMaxBytes: 100 * KIB },
       services: [
         shapesService({
           async upload(requests) {

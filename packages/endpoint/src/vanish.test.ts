@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, type ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { ManualClock } from "@trivium/core/testing";
 import { CrabCodeService, SendMessageRequestSchema } from "@trivium/proto/crabcode";
 import { describe, expect, it } from "vitest";
 import { createEndpoint } from "./endpoint.ts";
@@ -36,7 +37,8 @@ describe("a streaming handler that waits for its reader", () => {
     (contentType) => {
       it.each(http2Ways)("is finished within a second when the client %s", async (_way, code, vanish) => {
         const handler = floodingHandler();
-        await using endpoint = createEndpoint({ services: [handler.routes] });
+        const clock = new ManualClock();
+        await using endpoint = createEndpoint({ services: [handler.routes], clock });
         const { url } = await endpoint.listen();
         await using client = await rawHttp2(url);
         const stream = openCall(client.session, PATH, { "content-type": contentType });
@@ -44,6 +46,9 @@ describe("a streaming handler that waits for its reader", () => {
         await handler.blocked();
         vanish({ ...client, stream });
         expect((await withinOneSecond(handler.finished)).code).toBe(code);
+        // Neither does the call itself leave anything behind.
+        while (endpoint.stats().activeCalls > 0) await new Promise((resolve) => setImmediate(resolve));
+        expect(clock.pendingTimers).toBe(0);
       });
     },
   );
@@ -57,7 +62,8 @@ describe("a streaming handler that waits for its reader", () => {
         ["says FIN", (socket: Socket) => void socket.end()],
       ])("is finished within a second when the client %s", async (_way, vanish) => {
         const handler = floodingHandler();
-        await using endpoint = createEndpoint({ services: [handler.routes] });
+        const clock = new ManualClock();
+        await using endpoint = createEndpoint({ services: [handler.routes], clock });
         const { port } = await endpoint.listen();
         const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
         socket.on("error", () => {});

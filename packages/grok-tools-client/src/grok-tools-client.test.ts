@@ -132,9 +132,14 @@ describe("GrokToolsClient", () => {
     expect(construct).toThrow(expect.objectContaining({ kind: "invalidInput" }));
   });
 
+  it("refuses a folder that metadata cannot carry", async () => {
+    const call = new GrokToolsClient(server({})).finalize({ tools: [], cwd: "/héllo" });
+    await expect(call).rejects.toMatchObject({ kind: "invalidInput" });
+  });
+
   it("attaches only to a session that is finalized", async () => {
     const transport = server({
-      getToolState() {
+      executeTool() {
         throw new ConnectError("call FinalizeToolConfigRequest first", Code.FailedPrecondition);
       },
     });

@@ -1,5 +1,5 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
-import { TriviumError } from "@trivium/core";
+import { randomIds, TriviumError } from "@trivium/core";
 import { GrokToolsService, type ToolInfo } from "@trivium/proto/grok-tools";
 import { sessionHeaders } from "./call-request.ts";
 import { toSessionError } from "./session-errors.ts";
@@ -18,7 +18,7 @@ export class GrokToolsClient {
   readonly #rpc: Client<typeof GrokToolsService>;
 
   constructor(transport: Transport, { sessionId }: GrokToolsClientOptions = {}) {
-    if (sessionId !== undefined && !(sessionId.length >= 1 && sessionId.length <= 128)) {
+    if (sessionId !== undefined && toHeaderText("session id", sessionId).length > 128) {
       throw new TriviumError("invalidInput", "a session id has 1 to 128 characters");
     }
     this.sessionId = sessionId;
@@ -32,7 +32,7 @@ export class GrokToolsClient {
    */
   async finalize(config: ToolSessionConfig, options: { signal?: AbortSignal } = {}): Promise<ToolSession> {
     const headers = sessionHeaders(this.sessionId);
-    if (config.cwd !== undefined) headers.set("x-trivium-cwd", config.cwd);
+    if (config.cwd !== undefined) headers.set("x-trivium-cwd", toHeaderText("cwd", config.cwd));
     try {
       const response = await this.#rpc.finalizeToolConfigRequest(toFinalizeRequest(config), {
         ...options,
@@ -66,14 +66,23 @@ export class GrokToolsClient {
   async attach(options: { signal?: AbortSignal } = {}): Promise<ToolSession> {
     try {
       const headers = sessionHeaders(this.sessionId);
-      // Answered only in a finalized session; listing alone would not tell the two apart.
-      await this.#rpc.getToolState({}, { ...options, headers });
+      // Listing alone would not tell: a call, even of no tool, is answered only in a finalized session.
+      await this.#rpc.executeTool({}, { ...options, headers });
       const { tools } = await this.#rpc.listTools({ includeSchemas: true }, { ...options, headers });
-      return new ToolSession(this.#rpc, this.sessionId, { tools, message: "" });
+      return new ToolSession(this.#rpc, this.sessionId, { tools, message: "", versionWarnings: [] });
     } catch (thrown) {
       throw toSessionError(thrown);
     }
   }
+}
+
+/** Metadata carries visible ASCII only. */
+function toHeaderText(name: string, text: string): string {
+  if (/^[\x20-\x7e]+$/.test(text)) return text;
+  throw new TriviumError(
+    "invalidInput",
+    `${name} ${JSON.stringify(text)} has characters that metadata cannot carry`,
+  );
 }
 
 /** What {@link openToolSession} needs. */
@@ -98,6 +107,6 @@ export async function openToolSession(
   transport: Transport,
   { sessionId, signal, ...config }: OpenToolSessionOptions,
 ): Promise<ToolSession> {
-  const client = new GrokToolsClient(transport, { sessionId: sessionId ?? crypto.randomUUID() });
+  const client = new GrokToolsClient(transport, { sessionId: sessionId ?? randomIds.timeOrderedUuid() });
   return await client.finalize(config, signal === undefined ? {} : { signal });
 }

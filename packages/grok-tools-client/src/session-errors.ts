@@ -7,9 +7,9 @@ import {
 import { fromConnectError } from "@trivium/rpc";
 
 const brands = {
-  notFinalized: Symbol.for("trivium.not-finalized-error"),
-  finalizeConfig: Symbol.for("trivium.finalize-config-error"),
-  streamIntegrity: Symbol.for("trivium.stream-integrity-error"),
+  notFinalized: Symbol.for("trivium.client.not-finalized-error"),
+  finalizeConfig: Symbol.for("trivium.client.finalize-config-error"),
+  streamIntegrity: Symbol.for("trivium.client.stream-integrity-error"),
 } as const;
 
 /** The session has no tools yet: finalize it first. */

@@ -1,5 +1,10 @@
 import type { Client } from "@connectrpc/connect";
-import type { GrokToolsService, ToolInfo } from "@trivium/proto/grok-tools";
+import type {
+  FinalizeToolServerConfigResponse,
+  GrokToolsService,
+  ToolInfo,
+  VersionWarning,
+} from "@trivium/proto/grok-tools";
 import { type JsonValue, parseJsonField } from "@trivium/rpc";
 import { sessionHeaders, toCallOptions, toCallRequest } from "./call-request.ts";
 import { toSessionError } from "./session-errors.ts";
@@ -20,17 +25,24 @@ export class ToolSession {
   readonly tools: readonly ToolInfo[];
   /** What the server noticed while it configured the tools, for example `ignored_param:x`. */
   readonly warnings: readonly string[];
+  /** Configured behaviour that will go away. */
+  readonly versionWarnings: readonly VersionWarning[];
   readonly #rpc: Client<typeof GrokToolsService>;
 
   /** @internal Made by {@link GrokToolsClient}. */
   constructor(
     rpc: Client<typeof GrokToolsService>,
     sessionId: string | undefined,
-    { tools, message }: { tools: readonly ToolInfo[]; message: string },
+    {
+      tools,
+      message,
+      versionWarnings,
+    }: Pick<FinalizeToolServerConfigResponse, "tools" | "message" | "versionWarnings">,
   ) {
     this.#rpc = rpc;
     this.sessionId = sessionId;
     this.tools = tools;
+    this.versionWarnings = versionWarnings;
     this.warnings = message.split("\n").flatMap((line) => {
       const warning = /^warning: (.*)$/.exec(line)?.[1];
       return warning === undefined ? [] : [warning];

@@ -35,7 +35,7 @@ export interface GrokToolsRuntimeOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Expands `~`. Default: `HOME` of `environment`. */
   readonly homeDirectory?: string;
-  /** Default: a POSIX host. */
+  /** What descriptions may say about the host. Default: by the platform. */
   readonly host?: HostFacts;
   readonly toolVersion?: string;
 }
@@ -111,11 +111,16 @@ function toPorts(options: GrokToolsRuntimeOptions): RuntimePorts {
     settings: { ...defaultToolSettings, ...options.settings },
     environment,
     homeDirectory: options.homeDirectory ?? environment["HOME"],
-    host: options.host ?? { isWindows: false, shellUsesSemicolon: false, hasUnixUtilities: true },
+    host: options.host ?? thisHost(),
     presets: behaviorPresets,
     maxWaitMs: maxWaitOf(environment["GROK_MAX_WAIT_BLOCK_MS"]),
     toolVersion: options.toolVersion ?? PACKAGE_VERSION,
   };
+}
+
+function thisHost(): HostFacts {
+  const isWindows = process.platform === "win32";
+  return { isWindows, shellUsesSemicolon: isWindows, hasUnixUtilities: !isWindows };
 }
 
 function maxWaitOf(text: string | undefined): number {

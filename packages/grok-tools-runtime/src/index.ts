@@ -3,7 +3,7 @@
 export { builtInTools } from "./catalogue/built-in-tools.ts";
 export type { CallOptions } from "./execute/call-options.ts";
 export type { ToolAnswer } from "./execute/tool-answer.ts";
-export type { ToolConfig, ToolConfigEntry } from "./finalize/tool-config.ts";
+export type { ToolConfig } from "./finalize/tool-config.ts";
 export { FinalizeConfigError, type Violation } from "./finalize/violation.ts";
 export {
   createGrokToolsRuntime,
@@ -11,19 +11,15 @@ export {
   type GrokToolsRuntimeOptions,
   type OpenSessionOptions,
 } from "./grok-tools-runtime.ts";
-export { type Chunk, chunkText } from "./output/chunk.ts";
+export { chunkText } from "./output/chunk.ts";
 export type { CommandRunner } from "./process/command-runner.ts";
-export {
-  type CommandRunnerOptions,
-  createCommandRunner,
-  type ProcessRunner,
-} from "./process/create-command-runner.ts";
+export { createCommandRunner, type ProcessRunner } from "./process/create-command-runner.ts";
 export type { ProgramRunner } from "./process/program-runner.ts";
+export { ripgrepVersion } from "./search/ripgrep-version.ts";
 // For those who write tools.
 export { defineTool, type Tool } from "./tool.ts";
 export type { ToolCard } from "./tool-card.ts";
 export { ToolError } from "./tool-error.ts";
 export { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
 export { type FinalizeReport, ToolSession } from "./tool-session.ts";
-export { ripgrepVersion } from "./search/ripgrep-version.ts";
-export { defaultToolSettings, type ToolSettings } from "./tool-settings.ts";
+export type { ToolSettings } from "./tool-settings.ts";

@@ -37,15 +37,24 @@ describe("SessionStore", () => {
       expect.objectContaining({ kind: "unavailable", message: expect.stringContaining("expired") }),
     );
     const again = sessions.session("a", "finalize");
-    await expect
-      .poll(() =>
-        again.finalize(config).then(
-          () => "done",
-          () => "not yet",
-        ),
-      )
-      .toBe("done");
+    await again.finalize(config);
     expect(await again.execute("count", {})).toMatchObject({ result: { promptText: "2" } });
+  });
+
+  it("counts the idle time from the end of the last call", async () => {
+    const started = Promise.withResolvers<void>();
+    const wait = waitingTool({ started: () => started.resolve(), ended: () => {} });
+    await using test = await testRuntime([wait]);
+    const session = test.runtime.sessions.session("a");
+    await session.finalize({ tools: [{ id: wait.id }] });
+    const call = session.execute("wait", {}, { timeoutMs: HOUR_MS - 60_000 });
+    await started.promise;
+    await test.clock.advance(HOUR_MS - 59_000);
+    await call;
+    await test.clock.advance(HOUR_MS - 1);
+    expect(session.status).toBe("finalized");
+    await test.clock.advance(1);
+    expect(session.status).toBe("closed");
   });
 
   it("forgets after ten minutes that an id has expired", async () => {

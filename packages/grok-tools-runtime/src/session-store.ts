@@ -21,7 +21,7 @@ export class SessionStore implements AsyncDisposable {
   readonly #ports: RuntimePorts;
   readonly #entries = new Map<string | undefined, Entry>();
   readonly #expiredAtMs = new Map<string, number>();
-  readonly #folders = new Set<string>();
+  readonly #folders = new Map<string, ToolSession>();
   #isClosed = false;
 
   constructor(ports: RuntimePorts) {
@@ -67,8 +67,11 @@ export class SessionStore implements AsyncDisposable {
       throw new TriviumError("resourceExhausted", `there are ${MAX_SESSIONS} tool sessions already`);
     }
     const session = new ToolSession(this.#ports, key, {
-      claimFolder: (folderKey) => this.#claimFolder(folderKey),
+      claimFolder: (folderKey, claimant) => this.#claimFolder(folderKey, claimant),
       closing: () => this.#forget(key),
+      used: () => {
+        entry.lastUsedMs = this.#ports.clock.monotonic();
+      },
     });
     const entry: Entry = { session, isOwned, lastUsedMs: 0, timer: undefined };
     this.#entries.set(key, entry);
@@ -124,16 +127,22 @@ export class SessionStore implements AsyncDisposable {
     this.#expiredAtMs.delete(key);
   }
 
-  /** Two live sessions must not write one folder: the default session may be given the id of a named one. */
-  #claimFolder(folderKey: string): Disposable {
+  /**
+   * Two live sessions must not write one folder: the default session may be given the id of a named one. One that is
+   * closing has it until it is closed.
+   */
+  async #claimFolder(folderKey: string, session: ToolSession): Promise<Disposable> {
     const folder = sessionFolder(this.#ports.dataDir, folderKey);
-    if (this.#folders.has(folder)) {
-      throw new TriviumError(
-        "failedPrecondition",
-        `the session id ${folderKey} is in use by another session`,
-      );
+    for (let holder = this.#folders.get(folder); holder !== undefined; holder = this.#folders.get(folder)) {
+      if (holder.status !== "closed") {
+        throw new TriviumError(
+          "failedPrecondition",
+          `the session id ${folderKey} is in use by another session`,
+        );
+      }
+      await holder.close();
     }
-    this.#folders.add(folder);
+    this.#folders.set(folder, session);
     return { [Symbol.dispose]: () => void this.#folders.delete(folder) };
   }
 

@@ -4,6 +4,7 @@ import type { OpenDefaults } from "./controls/open-defaults.ts";
 import { type ConfiguredTool, cardOfConfigured } from "./finalize/configured-tool.ts";
 import { currentParams, type FinalizedToolset } from "./finalized-toolset.ts";
 import type { RuntimePorts } from "./runtime-ports.ts";
+import { shorten } from "./shorten.ts";
 import type { ToolCard } from "./tool-card.ts";
 import { aliasTarget, type RegisteredTool } from "./tool-registry.ts";
 
@@ -33,7 +34,10 @@ export function findConfigured({ byName, tools }: FinalizedToolset, name: string
   const target = aliasTarget(name);
   const found = byName.get(name) ?? tools.find(({ registered }) => registered.tool.id === target);
   if (found !== undefined) return found;
-  throw new TriviumError("notFound", `no tool named ${name}; there are: ${[...byName.keys()].join(", ")}`);
+  throw new TriviumError(
+    "notFound",
+    `no tool named ${shorten(name)}; there are: ${shorten([...byName.keys()].join(", "), 1000)}`,
+  );
 }
 
 /**
@@ -46,7 +50,7 @@ export function findRegistered({ registry }: RuntimePorts, name: string): Regist
   if (byId !== undefined) return byId;
   const byName = registry.tools.filter(({ canonicalName }) => canonicalName === name);
   const [first] = byName;
-  if (first === undefined) throw new TriviumError("notFound", `no tool named ${name}`);
+  if (first === undefined) throw new TriviumError("notFound", `no tool named ${shorten(name)}`);
   if (byName.length === 1) return first;
   const ids = byName.map(({ tool }) => tool.id).sort();
   throw new TriviumError("invalidInput", `${name} is ambiguous, use an id: ${ids.join(", ")}`);

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -6,7 +6,7 @@ import type { ToolAnswer } from "./execute/tool-answer.ts";
 import type { ResourceDefinition } from "./session-resource.ts";
 import { count, echo, fail, unavailable, waitingTool } from "./testing/sample-tools.ts";
 import { testRuntime } from "./testing/test-runtime.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool, type ToolProgress } from "./tool.ts";
 import type { ToolSession } from "./tool-session.ts";
 
 const tools = [echo, fail, count, unavailable];
@@ -270,6 +270,53 @@ describe("a running call", () => {
     expect(errorOf(await call).code).toBe(ErrorCode.TIMEOUT);
   });
 
+  it("is answered TIMEOUT also when the tool gives a result after its signal aborted", async () => {
+    const started = Promise.withResolvers<void>();
+    const tool = defineTool({
+      ...minimalTool,
+      async run(_input, { signal }) {
+        started.resolve();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        return { output: { type: "Text" }, promptText: "late" };
+      },
+    });
+    await using test = await testRuntime([tool]);
+    const session = await test.runtime.openSession({ id: "s", tools: [tool.id] });
+    const call = session.execute("minimal", {}, { timeoutMs: 100 });
+    await started.promise;
+    await test.clock.advance(100);
+    expect(errorOf(await call)).toMatchObject({ code: ErrorCode.TIMEOUT });
+  });
+
+  it("is answered without the tool when that does not end, and keeps its place until it does", async () => {
+    const started = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const tool = defineTool({
+      ...minimalTool,
+      async run() {
+        started.resolve();
+        await end.promise;
+        return { output: { type: "Text" }, promptText: "late" };
+      },
+    });
+    await using test = await testRuntime([tool]);
+    const session = await test.runtime.openSession({ id: "s", tools: [tool.id] });
+    const call = session.execute("minimal", {}, { timeoutMs: 100 });
+    await started.promise;
+    await test.clock.advance(999);
+    let hasState = false;
+    expect(await Promise.race([call, Promise.resolve("waits")])).toBe("waits");
+    await test.clock.advance(1);
+    expect(errorOf(await call).code).toBe(ErrorCode.TIMEOUT);
+    const state = session.state().then(() => {
+      hasState = true;
+    });
+    await test.clock.advance(1000);
+    expect(hasState).toBe(false);
+    end.resolve();
+    await state;
+  });
+
   it("is answered CANCELLED when its session closes", async () => {
     const { tool, started } = waiting();
     await using test = await testRuntime([tool]);
@@ -280,6 +327,34 @@ describe("a running call", () => {
     expect(errorOf(await call)).toMatchObject({ code: ErrorCode.CANCELLED });
     await expect(session.execute("wait", {})).rejects.toMatchObject({ kind: "unavailable" });
     expect(session.status).toBe("closed");
+  });
+
+  it("reports progress only while its tool runs, and is not disturbed by its listener", async () => {
+    const reports: ((chunk: ToolProgress) => void)[] = [];
+    const chunk = { bytes: new Uint8Array(1), offset: 0 };
+    const tool = defineTool({
+      ...minimalTool,
+      run(_input, { progress }) {
+        progress(chunk);
+        progress(chunk);
+        reports.push(progress);
+        return Promise.resolve({ output: { type: "Text" }, promptText: "" });
+      },
+    });
+    await using test = await testRuntime([tool]);
+    const session = await test.runtime.openSession({ id: "s", tools: [tool.id] });
+    const seen: ToolProgress[] = [];
+    const onProgress = (progress: ToolProgress): void => void seen.push(progress);
+    valueOf(await session.execute("minimal", {}, { onProgress }));
+    reports[0]?.(chunk);
+    expect(seen).toHaveLength(2);
+    let count = 0;
+    const failing = (): never => {
+      count++;
+      throw new Error("listener");
+    };
+    valueOf(await session.execute("minimal", {}, { onProgress: failing }));
+    expect(count).toBe(1);
   });
 
   it("blocks a second one with its id", async () => {
@@ -336,6 +411,63 @@ describe("a call with an idempotency key", () => {
       details: { kind: "logical" },
     });
     expect(valueOf(await again.execute("count", {})).promptText).toBe("2");
+  });
+
+  it("is forgotten after a day", async () => {
+    await using test = await testRuntime(tools);
+    const session = await test.runtime.openSession({ id: "s", tools: ["Sample:count", "Sample:echo"] });
+    const run = async (key: string) =>
+      valueOf(await session.execute("count", {}, { idempotencyKey: key })).promptText;
+    expect([await run("a"), await run("b"), await run("a")]).toEqual(["1", "2", "1"]);
+    const folder = `${test.workspace}/data/tools/sessions/s/calls`;
+    const before = new Date(test.clock.now() - 25 * 3_600_000);
+    for (const name of await readdir(folder)) await utimes(`${folder}/${name}`, before, before);
+    expect(await run("a")).toBe("3");
+    await test.clock.advance(3_600_001);
+    await run("c");
+    expect(await readdir(folder)).toHaveLength(2);
+  });
+
+  it("is recorded before its tool starts", async () => {
+    const { tool, started } = waiting();
+    await using test = await testRuntime([tool]);
+    const session = await test.runtime.openSession({ id: "s", tools: ["Sample:wait"] });
+    const call = session.execute("wait", {}, { idempotencyKey: "k", callId: "c" });
+    await started;
+    const folder = `${test.workspace}/data/tools/sessions/s/calls`;
+    const [name] = await readdir(folder);
+    expect(JSON.parse(await readFile(`${folder}/${name}`, "utf8"))).toEqual({
+      callId: "c",
+      fingerprint: expect.any(String),
+    });
+    await session.close();
+    await call;
+  });
+
+  it("is recognised by the value of its input, not by its text", async () => {
+    await using test = await testRuntime(tools);
+    const session = await test.runtime.openSession({ id: "s", tools: ["Sample:echo"] });
+    const first = await session.execute("echo", '{"text":"a","loud":true}', { idempotencyKey: "k" });
+    expect(await session.execute("echo", '{ "loud": true, "text": "a" }', { idempotencyKey: "k" })).toEqual(
+      first,
+    );
+  });
+
+  it("leaves no record when it is refused with a status", async () => {
+    const { tool, started } = waiting();
+    await using test = await testRuntime([tool, ...tools]);
+    const session = await test.runtime.openSession({ id: "s", tools: ["Sample:wait", "Sample:echo"] });
+    const running = session.execute("wait", {}, { callId: "c" });
+    await started;
+    const options = { idempotencyKey: "k", callId: "c" };
+    await expect(session.execute("echo", { text: "a" }, options)).rejects.toMatchObject({
+      kind: "alreadyExists",
+    });
+    expect(await session.execute("echo", { text: "b" }, { idempotencyKey: "k" })).toMatchObject({
+      result: { ok: true },
+    });
+    await session.close();
+    await running;
   });
 
   it("is refused with other contents", async () => {
@@ -446,6 +578,35 @@ describe("the state of a session", () => {
       params: { "sample.Echo": { prefix: "", mode: "a" } },
       state: { "sample.Counter": 0 },
     });
+  });
+
+  it("makes no resources for a call that outlives the session", async () => {
+    const started = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const outcome = Promise.withResolvers<unknown>();
+    const late: ResourceDefinition<object> = { name: "late", create: () => ({}) };
+    const tool = defineTool({
+      ...minimalTool,
+      async run(_input, context) {
+        started.resolve();
+        await end.promise;
+        try {
+          outcome.resolve(context.resource(late));
+        } catch (thrown) {
+          outcome.resolve(thrown);
+        }
+        return { output: { type: "Text" }, promptText: "" };
+      },
+    });
+    await using test = await testRuntime([tool]);
+    const session = await test.runtime.openSession({ id: "a", tools: [tool.id] });
+    const call = session.execute("minimal", {});
+    await started.promise;
+    const closing = session.close();
+    await test.clock.advance(1500);
+    await Promise.all([closing, call]);
+    end.resolve();
+    expect(await outcome.promise).toMatchObject({ kind: "unavailable" });
   });
 
   it("ends its resources with the session, the last made first, and saves them after that", async () => {

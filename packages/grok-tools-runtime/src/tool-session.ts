@@ -27,8 +27,10 @@ export interface FinalizeReport extends Omit<FinalizeResult, "toolset"> {
 
 /** What a session needs from where it is kept. */
 export interface SessionHost {
-  /** Reserves the private folder of an id until it is disposed. @throws when another session has it. */
-  claimFolder(folderKey: string): Disposable;
+  /** Reserves the private folder of an id until it is disposed. @throws when another open session has it. */
+  claimFolder(folderKey: string, session: ToolSession): Promise<Disposable>;
+  /** A call has ended. */
+  used(session: ToolSession): void;
   /** The session is about to close: nobody may find it any more. */
   closing(session: ToolSession): void;
 }
@@ -180,7 +182,7 @@ export class ToolSession implements AsyncDisposable {
     }
     const sessionId = config.sessionId || this.key || this.#ports.ids.timeOrderedUuid();
     const folderKey = this.key ?? sessionId;
-    const claim = this.#host.claimFolder(folderKey);
+    const claim = await this.#host.claimFolder(folderKey, this);
     try {
       const sessionSignal = this.#controller.signal;
       const open = this.controls.openDefaults;
@@ -207,6 +209,7 @@ export class ToolSession implements AsyncDisposable {
     } finally {
       this.#callIds.delete(call.callId);
       this.#callCount--;
+      this.#host.used(this);
     }
   }
 
@@ -215,11 +218,13 @@ export class ToolSession implements AsyncDisposable {
     await this.#finalizing;
     const toolset = this.#toolset;
     if (toolset === undefined) return;
-    await this.#waitForCalls(toolset);
-    await toolset.resources[Symbol.asyncDispose]();
-    toolset.stateFile.schedule(() => snapshotState(toolset));
-    await toolset.stateFile.flush();
-    this.#folderClaim?.[Symbol.dispose]();
+    try {
+      await this.#waitForCalls(toolset);
+      await toolset.resources[Symbol.asyncDispose]();
+      await toolset.stateFile.close(() => snapshotState(toolset));
+    } finally {
+      this.#folderClaim?.[Symbol.dispose]();
+    }
   }
 
   async #waitForCalls({ gate }: FinalizedToolset): Promise<void> {

@@ -1,9 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Tool } from "@trivium/grok-tools-runtime";
 import { ErrorCode, FinalizeConfigValidationDetailsSchema } from "@trivium/proto/grok-tools";
 import { describe, expect, it } from "vitest";
 import { all, fail, headers, say, service, unavailable } from "./testing/sample-service.ts";
 
 const toolName = "say";
+
+const needsSearch = (params: unknown): boolean =>
+  typeof params === "object" && params !== null && "loud" in params && params.loud === true;
 
 describe("EnableTool and DisableTool", () => {
   it("switch a configured tool, and say whether anything changed", async () => {
@@ -89,6 +93,25 @@ describe("SetToolOptions, GetToolOptions and ResetToolOptions", () => {
     expect(JSON.parse(stateJson)).toMatchObject({ params: { "sample.Say": { loud: true, tone: "a" } } });
     const { effectiveOptionsJson } = await test.client.resetToolOptions({ toolName });
     expect(effectiveOptionsJson).toBe('{"loud":false,"tone":"a"}');
+  });
+
+  it("cannot leave a finalized toolset incomplete", async () => {
+    const needy: Tool = {
+      ...say,
+      requires: ({ params, toolset }) =>
+        needsSearch(params) && !toolset.hasKind("search") ? { message: "needs a search tool" } : undefined,
+    };
+    await using test = await service([needy, fail]);
+    await test.client.finalizeToolConfigRequest({ tools: [{ id }] });
+    const error = ConnectError.from(
+      await test.client
+        .setToolOptions({ toolName, optionsJson: '{"loud":true}' })
+        .catch((reason: unknown) => reason),
+    );
+    expect(error.findDetails(FinalizeConfigValidationDetailsSchema)[0]?.violations).toMatchObject([
+      { toolId: id, category: "requirements" },
+    ]);
+    expect(await test.client.getToolOptions({ toolName })).toMatchObject({ configuredOptionsJson: "{}" });
   });
 
   it("are refused with violations, before they change anything", async () => {

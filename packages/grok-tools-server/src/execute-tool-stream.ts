@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { TriviumError } from "@trivium/core";
-import { type Chunk, chunkText } from "@trivium/grok-tools-runtime";
+import { chunkText } from "@trivium/grok-tools-runtime";
 import {
   type ExecuteToolRequest,
   StreamDataChunkSchema,
@@ -30,17 +30,17 @@ export async function* executeToolStream(
   const { callId, result, metadata } = await callTool(deps, request, context);
   const message = (chunk: ToolStreamChunk["chunk"]): ToolStreamChunk =>
     create(ToolStreamChunkSchema, { callId, chunk });
-  const slice = (kind: StreamDataKind, { data, offset }: Chunk): ToolStreamChunk =>
+  const slice = (kind: StreamDataKind, data: Uint8Array, offset: number): ToolStreamChunk =>
     message({ case: "data", value: create(StreamDataChunkSchema, { kind, data, offset: BigInt(offset) }) });
   const final = create(StreamFinalResultSchema, { metadata: toWireMetadata(metadata) });
   if (result.ok) {
-    for (const chunk of chunkText(result.promptText, chunkBytes)) {
-      yield slice(StreamDataKind.PROMPT_TEXT, chunk);
-      final.promptTextSize = BigInt(chunk.offset + chunk.data.length);
+    for (const { data, offset } of chunkText(result.promptText, chunkBytes)) {
+      yield slice(StreamDataKind.PROMPT_TEXT, data, offset);
+      final.promptTextSize = BigInt(offset + data.length);
     }
-    for (const chunk of chunkText(JSON.stringify(result.output), chunkBytes)) {
-      yield slice(StreamDataKind.OUTPUT_JSON, chunk);
-      final.outputJsonSize = BigInt(chunk.offset + chunk.data.length);
+    for (const { data, offset } of chunkText(JSON.stringify(result.output), chunkBytes)) {
+      yield slice(StreamDataKind.OUTPUT_JSON, data, offset);
+      final.outputJsonSize = BigInt(offset + data.length);
     }
   } else {
     final.error = toWireError(result.error);

@@ -68,6 +68,21 @@ describe("GrokToolsService.FinalizeToolConfigRequest", () => {
     await test.client.finalizeToolConfigRequest(all);
   });
 
+  it("keeps a refusal small enough for trailers, whatever the request says", async () => {
+    await using test = await service();
+    const tools = Array.from({ length: 300 }, (_, index) => ({ id: `${index}${"x".repeat(5000)}` }));
+    const thrown: unknown = await test.client
+      .finalizeToolConfigRequest({ tools })
+      .catch((reason: unknown) => reason);
+    const error = ConnectError.from(thrown);
+    const [detail] = error.findDetails(FinalizeConfigValidationDetailsSchema);
+    expect(detail?.violations.length).toBeGreaterThan(2);
+    expect(JSON.stringify(detail?.violations).length).toBeLessThan(8192);
+    expect(error.rawMessage.length).toBeLessThan(1000);
+    const unknown = test.client.getToolInfo({ toolName: "x".repeat(100_000) });
+    await expect(unknown).rejects.toMatchObject({ rawMessage: expect.stringMatching(/^.{1,400}$/) });
+  });
+
   it("can be called once", async () => {
     await using test = await service();
     await test.client.finalizeToolConfigRequest(all);
@@ -212,6 +227,17 @@ describe("GrokToolsService.ExecuteTool", () => {
         detailsJson: '{"kind":"logical","output":{"type":"ReadFile","FileNotFound":"gone"}}',
       },
     });
+  });
+
+  it("refuses input that is nested too deeply", async () => {
+    await using test = await service();
+    await test.client.finalizeToolConfigRequest(all);
+    const inputJson = `{"text":"a","more":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const { result } = await test.client.executeTool(
+      { toolName: "say", inputJson },
+      headers({ "idempotency-key": "k" }),
+    );
+    expect(result).toMatchObject({ case: "error", value: { code: ErrorCode.INVALID_INPUT } });
   });
 
   it("reports an unknown tool inside the response, not as a status", async () => {

@@ -88,6 +88,7 @@ export async function startServer(
     auth: { token: values.token, publicMethods: ["crabcode.CrabCodeService/HealthCheck"] },
     tls,
     allowedOrigins: values.allowedOrigins,
+    exposeHeaders: ["codex-code-mode-result-buffered-for-ns"],
     allowedHosts: values.allowedHosts.length === 0 ? undefined : [...values.allowedHosts, ...ownNames(host)],
     logger: logger.child({ part: "endpoint" }),
   });

@@ -121,6 +121,11 @@ describe("memory", () => {
     expect((await runCell(engine, { source })).texts).toEqual(["RangeError", "RangeError", "RangeError"]);
   });
 
+  it("does not carry a text that would harm the server", async () => {
+    const { end } = await runCell(engine, { source: "text('x'.repeat(100 * 2 ** 20))" });
+    expect(end).toEqual(outOfMemory);
+  });
+
   it("stays bounded while a program floods", async () => {
     const cell = startCell(engine, {
       source: "const s = 'z'.repeat(10_000); for (;;) text(s)",

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -73,12 +73,23 @@ describe("worker processes", () => {
     expect((await runCell(engine, { source: "text('b')", sessionKey: "b" })).texts).toEqual(["b"]);
   });
 
-  it("run with a lower priority, no environment and no files, descriptors or network", async () => {
+  it("run with a lower priority, no environment, and no rights but to read their code", async () => {
     await using engine = createCellEngine();
     await runCell(engine, { source: "" });
     const [pid = 0] = workerPids();
     const niceness = readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)));
     expect(new Set(niceness)).toEqual(new Set([10]));
+    expect(readFileSync(`/proc/${pid}/environ`, "latin1")).toBe("");
+    const flags = readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0");
+    expect(flags).toContain("--permission");
+    const rights = flags.filter((flag) => flag.startsWith("--allow-")).map((flag) => flag.split("=")[0]);
+    expect(new Set(rights)).toEqual(new Set(["--allow-addons", "--allow-fs-read"]));
+  });
+
+  it("show programs the locale and time zone that the configuration gives", async () => {
+    await using engine = createCellEngine({ environment: { LANG: "de_DE.UTF-8", TZ: "Europe/Berlin" } });
+    const source = "const o = new Intl.DateTimeFormat().resolvedOptions(); text([o.locale, o.timeZone])";
+    expect((await runCell(engine, { source })).texts).toEqual(['["de-DE","Europe/Berlin"]']);
   });
 
   it("are killed for memory that V8 does not count, and the others go on", async () => {
@@ -107,12 +118,21 @@ describe("worker processes", () => {
     cell.cell.terminate();
     expect((await cell.done).end).toEqual({ type: "terminated" });
     expect((await runCell(engine, { source: "text('on')" })).texts).toEqual(["on"]);
-    await expect.poll(() => isAlive(pid), { timeout: 4_000 }).toBe(false);
-    expect(engine.stats().workerRestarts).toBe(1);
+    await expect.poll(() => engine.stats().workerRestarts, { timeout: 8_000 }).toBe(1);
+    expect(isAlive(pid)).toBe(false);
   });
 });
 
 describe("limits", () => {
+  it("refuse a program too long for one message", async () => {
+    await using engine = createCellEngine();
+    const stored = new Map([["k", "1".repeat(130 * mebibyte)]]);
+    expect(() => startCell(engine, { source: "", stored })).toThrow(
+      expect.objectContaining({ kind: "resourceExhausted" }),
+    );
+    expect(engine.stats().liveCells).toBe(0);
+  });
+
   it("refuse more live cells than allowed", async () => {
     await using engine = createCellEngine({ maxLiveCells: 1 });
     const cell = startCell(engine, { source: "await new Promise(() => {})" });

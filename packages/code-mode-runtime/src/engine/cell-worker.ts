@@ -21,7 +21,7 @@ process.on("unhandledRejection", (reason) =>
 
 const [addonFile = "", heapLimitBytes = ""] = process.argv.slice(2);
 const socket = new Socket({ fd: 3, readable: true, writable: true });
-socket.on("error", () => {});
+for (const event of ["end", "close", "error"]) socket.on(event, endProcess);
 
 void IsolatedVmRuntime.create(loadIsolatedVm(addonFile), Number(heapLimitBytes), {
   stuckThreads: (count) => reportStuck(count),

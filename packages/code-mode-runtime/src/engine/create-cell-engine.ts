@@ -8,6 +8,8 @@ import { WorkerPool } from "./pool/worker-pool.ts";
 import { WorkerProcess } from "./pool/worker-process.ts";
 
 const mebibyte = 1024 * 1024;
+/** They travel in one frame. */
+const maxProgramCharacters = 128 * mebibyte;
 
 /** Settings of {@link createCellEngine}. */
 export interface CellEngineOptions {
@@ -76,6 +78,12 @@ class WorkerCellEngine implements CellEngine {
     if (this.#liveCells >= this.#maxLiveCells) {
       throw new TriviumError("resourceExhausted", `${this.#maxLiveCells} cells are live, which is the limit`);
     }
+    if (sizeOf(program) > maxProgramCharacters) {
+      throw new TriviumError(
+        "resourceExhausted",
+        `source and stored values of a cell are longer than ${maxProgramCharacters} characters`,
+      );
+    }
     this.#lastCellNumber += 1;
     this.#liveCells += 1;
     const identity = {
@@ -107,4 +115,10 @@ class WorkerCellEngine implements CellEngine {
     this.#isClosing = true;
     await this.#pool.close();
   }
+}
+
+function sizeOf({ source, stored }: CellProgram): number {
+  let characters = source.length;
+  for (const [key, json] of stored) characters += key.length + json.length;
+  return characters;
 }

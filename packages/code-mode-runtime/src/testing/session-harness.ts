@@ -33,9 +33,9 @@ export interface SessionHarness {
 }
 
 export function createSessionHarness(
-  options: Partial<SessionOptions> & { limits?: Partial<CodeModeLimits> } = {},
+  options: Partial<SessionOptions> & { limits?: Partial<CodeModeLimits>; keepOversizedOutput?: boolean } = {},
 ): SessionHarness {
-  const { limits, ...sessionOptions } = options;
+  const { limits, keepOversizedOutput = false, ...sessionOptions } = options;
   const clock = new ManualClock();
   const engine = new ScriptedEngine();
   const runtime = createCodeModeRuntime({
@@ -43,6 +43,7 @@ export function createSessionHarness(
     clock,
     ids: sequentialIds(),
     logger: silentLogger,
+    keepOversizedOutput,
     ...(limits !== undefined && { limits }),
   });
   const session = runtime.openSession({ outputMode: "unbounded", heartbeatIntervalMs: 0, ...sessionOptions });

@@ -26,6 +26,8 @@ export interface CallEnd {
 /** A stream that is read in the background. */
 export interface ObservedStream {
   readonly done: Promise<CallEnd>;
+  /** The host has answered: with headers, or with the end. */
+  readonly answered: Promise<void>;
   end: CallEnd | undefined;
   drop(): void;
 }
@@ -167,18 +169,26 @@ function observe<Message>(
   take: (message: Message) => void,
 ): ObservedStream {
   const controller = new AbortController();
+  const answered = Promise.withResolvers<void>();
   const read = async (): Promise<CallEnd> => {
     try {
-      for await (const message of start({ signal: controller.signal })) take(message);
+      const options = { signal: controller.signal, onHeader: () => answered.resolve() };
+      for await (const message of start(options)) take(message);
       return { status: 0, message: "" };
     } catch (thrown) {
       return controller.signal.aborted ? { status: null, message: "" } : toEnd(thrown);
     }
   };
   const done = read();
-  const stream: ObservedStream = { done, end: undefined, drop: () => controller.abort() };
+  const stream: ObservedStream = {
+    done,
+    answered: answered.promise,
+    end: undefined,
+    drop: () => controller.abort(),
+  };
   void done.then((end) => {
     stream.end = end;
+    answered.resolve();
   });
   return stream;
 }

@@ -128,7 +128,8 @@ verifies("execute-tool-stream:chunks", async ({ transport, uniqueName }) => {
   expect(JSON.parse(texts.get(StreamDataKind.OUTPUT_JSON)?.toString() ?? "")).toEqual(
     JSON.parse(result.value.outputJson),
   );
-  expect(last?.chunk).toMatchObject({ case: "finalResult", value: { error: undefined } });
+  if (last?.chunk.case !== "finalResult") throw new Error(`unexpected ${last?.chunk.case}`);
+  expect(last.chunk.value.error).toBeUndefined();
 });
 
 verifies("get-tool-state:shape", async ({ transport, uniqueName }) => {

@@ -1,6 +1,6 @@
 import type { Clock, IdSource } from "@trivium/core";
 import type { Transcript, TranscriptEntry } from "../store/transcript.ts";
-import type { Message } from "./message.ts";
+import type { Message, ToolUseBlock } from "./message.ts";
 
 /** What a conversation is made of. */
 export interface ConversationDeps {
@@ -44,6 +44,13 @@ export class Conversation {
     return this.#messages;
   }
 
+  /** Calls of the newest message; they have no result yet. Empty unless a turn runs or could not be completed. */
+  get openCalls(): ToolUseBlock[] {
+    const last = this.#messages.at(-1);
+    if (last?.role !== "assistant") return [];
+    return last.content.filter((block) => block.type === "tool_use");
+  }
+
   /** True when a call of this conversation has the id already. */
   hasCall(toolUseId: string): boolean {
     return this.#callIds.has(toolUseId);
@@ -57,11 +64,11 @@ export class Conversation {
   /** Adds a message; it survives the end of the process when this resolves. */
   async append(message: Message, { operationId, eventSeq }: AppendOptions): Promise<void> {
     const { transcript, clock, ids } = this.#deps;
+    const timestamp = new Date(clock.now()).toISOString();
+    await transcript.append({ uuid: ids.uuid(), timestamp, message, operationId, eventSeq });
     this.#messages.push(message);
     this.#lastEventSeq = eventSeq;
     this.#noteCalls(message);
-    const timestamp = new Date(clock.now()).toISOString();
-    await transcript.append({ uuid: ids.uuid(), timestamp, message, operationId, eventSeq });
   }
 
   sync(): Promise<void> {

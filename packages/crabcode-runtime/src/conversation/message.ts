@@ -1,6 +1,16 @@
 /** The arguments of a tool call. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
+/** A call of a tool. */
+export interface ToolUseBlock {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  /** As for thinking. */
+  readonly provider_meta?: Readonly<Record<string, unknown>>;
+}
+
 /** One block of a message. The stored and the internal form are the same. */
 export type MessageBlock =
   | { readonly type: "text"; readonly text: string }
@@ -10,14 +20,7 @@ export type MessageBlock =
       /** What the provider wants back with the block, such as a signature. */
       readonly provider_meta?: Readonly<Record<string, unknown>>;
     }
-  | {
-      readonly type: "tool_use";
-      readonly id: string;
-      readonly name: string;
-      readonly input: ToolInput;
-      /** As for thinking. */
-      readonly provider_meta?: Readonly<Record<string, unknown>>;
-    }
+  | ToolUseBlock
   | {
       readonly type: "tool_result";
       readonly tool_use_id: string;

@@ -28,7 +28,9 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   readonly #options: EventStreamOptions;
   readonly #feeds = new Set<SessionFeed>();
   readonly #front: StreamEvent[] = [];
-  #wake: (() => void) | undefined;
+  /** Set while the reader waits; true says that it waited for a heartbeat. */
+  #resume: ((isBeat: boolean) => void) | undefined;
+  #timer: Disposable | undefined;
   #lastEventMs: number;
   #state: "open" | "draining" | "closed" = "open";
   #failure: Error | undefined;
@@ -56,7 +58,7 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
 
   /** There may be something to take. */
   wake(): void {
-    this.#wake?.();
+    this.#resume?.(false);
   }
 
   /** No more events than those that are there; then the end, or `failure`. */
@@ -132,20 +134,29 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
 
   /** Waits for a wake-up; true when it was the heartbeat's. */
   async #wait(): Promise<boolean> {
-    const { clock } = this.#options;
-    const waitMs = this.#lastEventMs + HEARTBEAT_MS - clock.monotonic();
     const isBeat = await new Promise<boolean>((resolve) => {
-      const timer = this.#isSilent ? undefined : clock.setTimer(waitMs, () => settle(true));
-      const settle = (value: boolean): void => {
-        timer?.[Symbol.dispose]();
-        this.#wake = undefined;
+      this.#resume = (value) => {
+        this.#resume = undefined;
         resolve(value);
       };
-      this.#wake = () => settle(false);
+      this.#armHeartbeat();
     });
     if (!isBeat || this.#state !== "open") return false;
-    this.#lastEventMs = clock.monotonic();
+    this.#lastEventMs = this.#options.clock.monotonic();
     return true;
+  }
+
+  /** One timer serves many events: when it fires it looks how long the silence really is. */
+  #armHeartbeat(): void {
+    if (this.#timer !== undefined || this.#isSilent) return;
+    const { clock } = this.#options;
+    this.#timer = clock.setTimer(this.#lastEventMs + HEARTBEAT_MS - clock.monotonic(), () => {
+      this.#timer = undefined;
+      // Nothing is prepared for a reader that does not ask.
+      if (this.#resume === undefined) return;
+      if (clock.monotonic() - this.#lastEventMs >= HEARTBEAT_MS) this.#resume(!this.#isSilent);
+      else this.#armHeartbeat();
+    });
   }
 
   #remove(feed: SessionFeed): void {
@@ -159,6 +170,8 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     for (const feed of this.#feeds) this.#remove(feed);
     this.#front.length = 0;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
     this.#options.onClose(how);
     this.wake();
   }

@@ -165,6 +165,32 @@ describe("a permission question", () => {
     });
   });
 
+  it("names the searched folder itself, not the one above it", async () => {
+    await using fixture = await RuntimeFixture.create({
+      script: [
+        { tool_calls: [{ id: "c1", name: "Grep", input: { pattern: "x", path: "/etc" } }] },
+        { text: "ok" },
+      ],
+    });
+    const reader = await fixture.send("x");
+    expect((await reader.find({ type: "permission_request" }))["permission_key"]).toBe("Grep(outside:/etc)");
+  });
+
+  it("tells the model what was said with a refusal", async () => {
+    await using fixture = await RuntimeFixture.create({
+      script: [{ tool_calls: [bash("c1", "echo")] }, { text: "ok" }],
+    });
+    const reader = await fixture.send("x");
+    await reader.find({ type: "permission_request" });
+    const refusal = { sessionId: "", toolUseId: "c1", isAllowed: false };
+    await expect(
+      fixture.runtime.respondPermission({ ...refusal, feedback: "a".repeat(4001) }),
+    ).rejects.toMatchObject({ reason: "FIELD_INVALID" });
+    await fixture.runtime.respondPermission({ ...refusal, alwaysAllow: true, feedback: "use pnpm" });
+    expect((await reader.find({ type: "tool_result" }))["result"]).toContain("They said: use pnpm");
+    await reader.ended;
+  });
+
   it("of a plan mode that began meanwhile is a denial", async () => {
     await using fixture = await RuntimeFixture.create({
       script: [{ tool_calls: [bash("c1", "echo hi")], hold: "go" }, { text: "ok" }],

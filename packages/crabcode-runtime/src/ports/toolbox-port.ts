@@ -32,7 +32,7 @@ export type ToolboxResult<Value> = (Value & { readonly kind: "ok" }) | ToolboxFa
 
 export interface TextRange {
   readonly absolutePath: string;
-  /** The chosen lines as they are in the file, without numbers. */
+  /** The chosen lines as they are in the file, line ends included, without numbers. */
   readonly rawText: string;
   /** 1-based number of the first of them. */
   readonly firstLine: number;

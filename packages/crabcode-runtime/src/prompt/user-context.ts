@@ -1,19 +1,23 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative } from "node:path";
+import { readRegularFile } from "../text/read-regular-file.ts";
 
 const NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"];
 const MAX_CHARS = 64 * 1024;
 
 /**
  * What is put before the history of every request: the date, and the notes for agents that lie between the root
- * of the repository and `cwd`.
+ * of the repository and `cwd`. A note that is a link out of the repository is left out: nobody was asked whether
+ * a model may see what it leads to.
  *
  * @param userFolder the user's own notes come from here
  */
 export function userContext(cwd: string, nowMs: number, userFolder: string | undefined): string {
   const date = new Date(nowMs).toISOString().slice(0, 10);
-  const user = userFolder === undefined ? [] : [readNote(join(userFolder, "CLAUDE.md"))];
-  const project = foldersDownTo(cwd).flatMap((folder) => NAMES.map((name) => readNote(join(folder, name))));
+  const user = userFolder === undefined ? [] : [readNote(join(userFolder, "CLAUDE.md"), "/")];
+  const folders = foldersDownTo(cwd);
+  const root = folders[0] ?? cwd;
+  const project = folders.flatMap((folder) => NAMES.map((name) => readNote(join(folder, name), root)));
   const notes = [...user, ...project].filter((note) => note !== "").join("\n---\n");
   const blocks = [`# currentDate\n${date}`];
   if (notes !== "") blocks.push(`# claudeMd\n${notes.slice(0, MAX_CHARS).toWellFormed()}`);
@@ -25,15 +29,17 @@ function foldersDownTo(cwd: string): string[] {
   const folders: string[] = [];
   for (let folder = cwd; ; folder = dirname(folder)) {
     folders.unshift(folder);
-    if (readNote(join(folder, ".git", "HEAD")) !== "" || readNote(join(folder, ".git")) !== "")
-      return folders;
+    if (existsSync(join(folder, ".git"))) return folders;
     if (dirname(folder) === folder) return [cwd];
   }
 }
 
-function readNote(path: string): string {
+function readNote(path: string, root: string): string {
   try {
-    return readFileSync(path, "utf8").trim();
+    const real = realpathSync(path);
+    const inside = relative(root, real);
+    if (inside === ".." || inside.startsWith("../") || isAbsolute(inside)) return "";
+    return (readRegularFile(real, MAX_CHARS * 4) ?? "").trim();
   } catch {
     // Most of these files do not exist; one that cannot be read is no reason to fail a turn.
     return "";

@@ -31,7 +31,6 @@ const toolResultEvent = z.object({
 });
 
 type Recovering = Pick<TurnHost, "parts" | "environment" | "questions">;
-type ToolUse = { id: string; name: string; input: Readonly<Record<string, unknown>> };
 
 /** A message that is to be run after a restart. */
 export interface RecoveredMessage {
@@ -93,7 +92,7 @@ async function interruptTurn(host: Recovering, record: OperationRecord): Promise
   const { operationId } = record;
   const events = await eventsOf(host, record);
   await keepPartialAnswer(host, operationId, events);
-  const open = openCalls(conversation.messages.at(-1));
+  const open = conversation.openCalls;
   if (open.length > 0) {
     const started = operations.startedCalls(operationId);
     const results = resultsOf(events);
@@ -135,13 +134,6 @@ async function keepPartialAnswer(
   await conversation.append(
     { role: "assistant", content, origin: "partial" },
     { operationId, eventSeq: bus.seq },
-  );
-}
-
-function openCalls(message: { role: string; content: readonly MessageBlock[] } | undefined): ToolUse[] {
-  if (message?.role !== "assistant") return [];
-  return message.content.flatMap((block) =>
-    block.type === "tool_use" ? [{ id: block.id, name: block.name, input: block.input }] : [],
   );
 }
 

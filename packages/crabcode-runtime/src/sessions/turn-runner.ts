@@ -1,5 +1,6 @@
 import { TriviumError } from "@trivium/core";
 import type { TurnCompleteEvent, TurnCompleteReason } from "@trivium/proto/crabcode-events";
+import type { MessageBlock } from "../conversation/message.ts";
 import type { PermissionPolicy } from "../gates/permission-policy.ts";
 import type { QuestionRegistry } from "../gates/question-registry.ts";
 import type { ModelPort } from "../ports/model-port.ts";
@@ -8,6 +9,7 @@ import { userContext } from "../prompt/user-context.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { LoopDeps, LoopWorkspace } from "../turn/loop-deps.ts";
 import { LoopEvents } from "../turn/loop-events.ts";
+import { interrupted } from "../turn/tool-call.ts";
 import { runTurnLoop, type TurnOutcome } from "../turn/turn-loop.ts";
 import type { Operation } from "./operation.ts";
 import type { RetentionLimits, SessionEnvironment, SessionParts } from "./session-deps.ts";
@@ -56,6 +58,8 @@ export async function runTurn(host: TurnHost, operation: Operation): Promise<voi
       "a turn could not be completed",
     );
     operation.finishStreams(new TriviumError("internal", "the turn could not be completed", { cause }));
+    // What else could not be written belongs to this turn; the next one starts without it.
+    await parts.bus.flush().catch(() => {});
   }
 }
 
@@ -92,7 +96,16 @@ async function appendMessage(
   { operationId, text }: Operation,
 ): Promise<void> {
   environment.store.setFirstMessage(parts.sessionId, text);
-  const message = { role: "user" as const, content: [{ type: "text" as const, text }] };
+  const cut = parts.conversation.openCalls.map(
+    ({ id }): MessageBlock => ({
+      type: "tool_result",
+      tool_use_id: id,
+      content: interrupted.result,
+      is_error: true,
+    }),
+  );
+  // A turn that could not be completed may have left calls without results.
+  const message = { role: "user" as const, content: [...cut, { type: "text" as const, text }] };
   await parts.conversation.append(message, { operationId, eventSeq: parts.bus.seq });
 }
 

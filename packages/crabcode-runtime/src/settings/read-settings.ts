@@ -1,12 +1,15 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import type { Logger } from "@trivium/core";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import type { SettingsSources } from "../crabcode-runtime.ts";
+import { readRegularFile } from "../text/read-regular-file.ts";
 import { isLayer, mergeSettings, withoutUntrustedKeys } from "./merge-settings.ts";
 import { parseSessionSettings, type SessionSettings } from "./session-settings.ts";
 
 type Layer = Readonly<Record<string, unknown>>;
+
+const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
  * Reads the settings of a session in `cwd`: the server's models, then the user's, the project's and the local
@@ -34,15 +37,13 @@ export function readSettings(sources: SettingsSources, cwd: string, logger: Logg
 }
 
 function readLayer(file: string, logger: Logger): Layer {
-  let text: string;
+  let text: string | undefined;
   try {
-    text = readFileSync(file, "utf8");
+    text = readRegularFile(file, MAX_FILE_BYTES);
   } catch (cause) {
-    const isMissing =
-      cause instanceof Error && "code" in cause && ["ENOENT", "ENOTDIR"].includes(String(cause.code));
-    if (!isMissing) logger.warn({ file, cause }, "a settings file cannot be read");
-    return {};
+    logger.warn({ file, cause }, "a settings file cannot be read");
   }
+  if (text === undefined) return {};
   const errors: ParseError[] = [];
   const value: unknown = parse(text, errors, { allowTrailingComma: true });
   const [error] = errors;

@@ -35,7 +35,7 @@ export class MemoryToolbox {
         return {
           kind: "ok",
           absolutePath: at(path),
-          rawText: chosen.join("\n"),
+          rawText: chosen.map((line) => `${line}\n`).join(""),
           firstLine: start + 1,
           totalLines: lines.length,
           isTruncated: start + chosen.length < lines.length,

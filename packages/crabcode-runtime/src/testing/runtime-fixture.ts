@@ -22,6 +22,8 @@ export interface FixtureOptions {
   readonly script?: readonly ScriptEntry[];
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly runtime?: Partial<CrabcodeRuntimeOptions>;
+  /** Nothing is kept on disk. */
+  readonly isInMemory?: boolean;
   /** Events are kept in a file beside the transcripts. */
   readonly isDurable?: boolean;
 }
@@ -68,7 +70,7 @@ export class RuntimeFixture implements AsyncDisposable {
   /** Makes a runtime over the same folders. */
   start(overrides: Partial<CrabcodeRuntimeOptions> = {}): CrabcodeRuntime {
     return createCrabcodeRuntime({
-      dataDir: this.dataDir,
+      ...(this.#options.isInMemory !== true && { dataDir: this.dataDir }),
       eventLogs: this.eventLogs,
       models: this.models,
       openToolbox: this.toolbox.open,

@@ -30,7 +30,7 @@ export const read: Tool = defineTool({
   aliases: FILE_PATH_ALIASES,
   isReadOnly: true,
   isConcurrencySafe: true,
-  targetPath: ({ file_path }) => file_path,
+  target: ({ file_path }) => ({ path: file_path, isFolder: false }),
   check: ({ limit }) => (limit !== undefined && limit < 1 ? "limit: must be at least 1" : undefined),
   async run({ file_path, offset, limit }, { toolbox, signal }) {
     const text = await toolbox.readText({
@@ -46,11 +46,12 @@ export const read: Tool = defineTool({
     const lines = rawText.replace(/\r?\n$/, "").split(/\r?\n/);
     const lastLine = firstLine + lines.length - 1;
     const rendered = lines.map((line, index) => `${String(firstLine + index).padStart(6)}|${line.trimEnd()}`);
-    if (text.isTruncated || (limit === undefined && lastLine < totalLines)) {
+    const isCut = limit === undefined || lines.length < limit;
+    if (isCut && lastLine < totalLines) {
       rendered.push(
         `[lines ${firstLine}-${lastLine} of ${totalLines}; continue with offset ${lastLine + 1}]`,
       );
-    }
+    } else if (isCut && text.isTruncated) rendered.push(`[line ${lastLine} is cut at 256 KiB]`);
     const data = { path: absolutePath, text: rawText, first_line: firstLine, total_lines: totalLines };
     return { result: rendered.join("\n"), isError: false, data };
   },
@@ -68,7 +69,7 @@ export const edit: Tool = defineTool({
   aliases: FILE_PATH_ALIASES,
   isReadOnly: false,
   isConcurrencySafe: false,
-  targetPath: ({ file_path }) => file_path,
+  target: ({ file_path }) => ({ path: file_path, isFolder: false }),
   check({ old_string, new_string }) {
     if (old_string === "") return "old_string: must not be empty";
     return old_string === new_string ? "old_string and new_string are the same" : undefined;
@@ -97,7 +98,7 @@ export const write: Tool = defineTool({
   aliases: FILE_PATH_ALIASES,
   isReadOnly: false,
   isConcurrencySafe: false,
-  targetPath: ({ file_path }) => file_path,
+  target: ({ file_path }) => ({ path: file_path, isFolder: false }),
   async run({ file_path, content }, context) {
     const written = await context.toolbox.writeFile({ path: file_path, content, signal: context.signal });
     if (written.kind === "failure") return failed(fileProblem(written, file_path));

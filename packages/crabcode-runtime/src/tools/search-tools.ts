@@ -21,7 +21,7 @@ export const grep: Tool = defineTool({
   aliases: { pattern: ["regex", "regexp", "search", "query"] },
   isReadOnly: true,
   isConcurrencySafe: true,
-  targetPath: ({ path }) => path ?? ".",
+  target: ({ path }) => ({ path: path ?? ".", isFolder: true }),
   async run({ pattern, path, glob, case_insensitive }, { toolbox, signal, cwd }) {
     const found = await toolbox.search({
       pattern,
@@ -57,7 +57,7 @@ export const glob: Tool = defineTool({
   aliases: { pattern: ["glob_pattern", "file_pattern", "glob", "match", "include"] },
   isReadOnly: true,
   isConcurrencySafe: true,
-  targetPath: ({ pattern, path }) => searchedFolder(pattern, path),
+  target: ({ pattern, path }) => ({ path: searchedFolder(pattern, path), isFolder: true }),
   async run({ pattern, path }, { toolbox, signal }) {
     const isAnchored = pattern.startsWith("**/") || pattern.startsWith("/");
     const found = await toolbox.findFiles({

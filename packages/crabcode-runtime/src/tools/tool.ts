@@ -52,10 +52,17 @@ export interface ToolState {
   readonly mode: "agent" | "plan";
 }
 
+/** The file or folder a call is about; the permission check looks at where it leads. */
+export interface CallTarget {
+  /** As written. */
+  readonly path: string;
+  /** True for a folder whose content the call is about. */
+  readonly isFolder: boolean;
+}
+
 /** A call whose arguments are in order. */
 export interface PreparedCall {
-  /** As written; the permission check looks at where it leads. */
-  readonly targetPath: string | undefined;
+  readonly target: CallTarget | undefined;
   /** The tool's own wish for its permission. */
   readonly opinion: "allow" | "ask" | "deny" | undefined;
   run(context: ToolContext): Promise<ToolOutcome>;
@@ -89,7 +96,7 @@ export interface ToolDefinition<Input> {
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   readonly isReadOnly: boolean;
   readonly isConcurrencySafe: boolean;
-  targetPath?(input: Input): string | undefined;
+  target?(input: Input): CallTarget;
   opinion?(input: Input): "allow" | "ask" | "deny" | undefined;
   /** What the schema cannot say. Returns the problem. */
   check?(input: Input, state: ToolState): string | undefined;
@@ -111,7 +118,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
       const problem = definition.check?.(parsed.data, state);
       if (problem !== undefined) return { problem };
       return {
-        targetPath: definition.targetPath?.(parsed.data),
+        target: definition.target?.(parsed.data),
         opinion: definition.opinion?.(parsed.data),
         run: (context) => definition.run(parsed.data, context),
       };

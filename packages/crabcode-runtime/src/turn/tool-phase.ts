@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, relative } from "node:path";
 import type { PermissionDecision } from "../gates/permission-policy.ts";
-import { failed, type ToolOutcome } from "../tools/tool.ts";
+import { type CallTarget, failed, type ToolOutcome } from "../tools/tool.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import type { ModelCall } from "./response-collector.ts";
 import { interrupted, questionTimeoutMs, runCall, type StepCall } from "./tool-call.ts";
@@ -131,7 +131,7 @@ class ToolPhase {
 
   async #decide({ call, tool, prepared }: StepCall): Promise<PermissionDecision> {
     const { policy } = this.#deps;
-    const target = await this.#resolveTarget(prepared?.targetPath);
+    const target = await this.#resolveTarget(prepared?.target);
     return policy.decide({
       tool: call.name,
       isReadOnly: tool?.isReadOnly === true,
@@ -143,16 +143,15 @@ class ToolPhase {
   }
 
   async #resolveTarget(
-    written: string | undefined,
+    written: CallTarget | undefined,
   ): Promise<{ path: string; outsideFolder: string | undefined } | undefined> {
     if (written === undefined) return undefined;
     const { workspace } = this.#deps;
     const toolbox = await workspace.toolbox();
-    const path = await toolbox.resolvePath(written);
+    const path = await toolbox.resolvePath(written.path);
     const isInside = [workspace.cwd, ...workspace.additionalDirectories].some((root) => isBelow(root, path));
     if (isInside) return { path, outsideFolder: undefined };
-    // A folder that is named as such is meant itself, a file's folder otherwise.
-    return { path, outsideFolder: written.endsWith("/") ? path : dirname(path) };
+    return { path, outsideFolder: written.isFolder ? path : dirname(path) };
   }
 
   async #ask({ call }: StepCall, { key, reason }: PermissionDecision): Promise<string | undefined> {

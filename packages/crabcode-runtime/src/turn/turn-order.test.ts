@@ -302,6 +302,45 @@ describe("a turn", () => {
     bus.leave();
   });
 
+  it("goes into plan mode by itself when the model asks, and back only when a client says so", async () => {
+    const ask = (target_mode: string) => ({
+      tool_calls: [
+        { id: "", name: "SwitchMode", input: { target_mode, plan: { title: "T", steps: [{ id: "1" }] } } },
+      ],
+    });
+    await using fixture = await RuntimeFixture.create({
+      script: [ask("plan"), ask("agent"), { text: "ok" }],
+    });
+    const bus = await fixture.subscribe();
+    await (await fixture.send("x")).ended;
+    await (await fixture.send("y")).ended;
+    await (await fixture.send("z")).ended;
+    const offered = fixture.models.requests.map(({ tools }) => tools.some(({ name }) => name === "Write"));
+    expect(offered).toEqual([true, false, false]);
+    await bus.find({ type: "turn_complete" }, 3);
+    expect(outline(bus.events).filter((line) => line.startsWith("mode_change"))).toEqual([
+      "mode_change:plan",
+      "mode_change:agent",
+    ]);
+  });
+
+  it("gives a call no more time than the settings do", async () => {
+    await using fixture = await RuntimeFixture.create({
+      script: [{ tool_calls: [{ id: "c1", name: "Bash", input: { command: "sleep 99" } }] }, { text: "ok" }],
+      settings: { tool_call_timeout: 5, permissions: { run_everything: true } },
+    });
+    const started = Promise.withResolvers<void>();
+    fixture.toolbox.onCommand = ({ signal }) => {
+      started.resolve();
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve({})));
+    };
+    const reader = await fixture.send("x");
+    await started.promise;
+    await fixture.clock.advance(5000);
+    expect((await reader.find({ type: "tool_result" }))["result"]).toBe("Error: Bash timed out after 5 s");
+    expect(outline(await reader.all()).at(-1)).toBe("turn_complete:end_turn");
+  });
+
   it("refuses a plan whose steps wait for each other", async () => {
     const steps = [
       { id: "s1", depends_on: ["s2"] },

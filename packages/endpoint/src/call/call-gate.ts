@@ -1,9 +1,17 @@
-import { ConnectError, type ContextKey, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import {
+  ConnectError,
+  type ContextKey,
+  createContextKey,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
 
 /** Follows one call inside Connect's handler. */
 export interface CallObserver {
   /** As soon as the context is made, before the request is read. */
   onContext(context: HandlerContext): void;
+  /** Just before the implementation runs, after all interceptors. */
+  onStart(): void;
   /** The error a call ends with, before it is put on the wire. */
   onFailure(error: ConnectError): void;
 }
@@ -13,6 +21,12 @@ export const observerKey: ContextKey<CallObserver | undefined> = createContextKe
   undefined,
   { description: "call observer" },
 );
+
+/** The innermost interceptor. */
+export const startInterceptor: Interceptor = (next) => (request) => {
+  request.contextValues.get(observerKey)?.onStart();
+  return next(request);
+};
 
 /** The router's request gate. Rejects nothing: who may call is settled before any handler is asked. */
 export function callGate(context: HandlerContext): void {

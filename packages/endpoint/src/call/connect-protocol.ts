@@ -3,10 +3,7 @@
  * endpoint needs of the three wire formats beyond the universal handlers.
  */
 
-export type {
-  UniversalServerRequest,
-  UniversalServerResponse,
-} from "@connectrpc/connect/protocol";
+export type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 export { type Compression, encodeEnvelope, type UniversalHandler } from "@connectrpc/connect/protocol";
 export {
   codeToHttpStatus,

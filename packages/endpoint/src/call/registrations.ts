@@ -5,12 +5,14 @@ import {
   createConnectRouter,
   createMethodImplSpec,
   createServiceImplSpec,
+  type Interceptor,
   type MethodImpl,
   type MethodImplSpec,
   type ServiceImpl,
 } from "@connectrpc/connect";
 import { TriviumError } from "@trivium/core";
 import type { EndpointLimits, MethodLimits } from "../limits.ts";
+import { callGate, startInterceptor } from "./call-gate.ts";
 import type { UniversalHandler } from "./connect-protocol.ts";
 
 type HandlerOptions = Parameters<ConnectRouter["service"]>[2];
@@ -30,6 +32,7 @@ export interface RegisteredMethod {
  */
 export class Registrations implements ConnectRouter {
   readonly #router: ConnectRouter;
+  readonly #interceptors: readonly Interceptor[];
   readonly #limits: EndpointLimits;
   readonly #methodLimits: Readonly<Record<string, MethodLimits>>;
   readonly #methods = new Map<string, RegisteredMethod>();
@@ -41,6 +44,7 @@ export class Registrations implements ConnectRouter {
     methodLimits: Readonly<Record<string, MethodLimits>>,
   ) {
     this.#router = createConnectRouter(options);
+    this.#interceptors = options.interceptors ?? [];
     this.#limits = limits;
     this.#methodLimits = methodLimits;
   }
@@ -52,6 +56,11 @@ export class Registrations implements ConnectRouter {
   /** Every service with at least one method, in the order of registration. */
   get services(): readonly DescService[] {
     return [...this.#services.values()];
+  }
+
+  /** The largest message any method may be sent. */
+  get largestReadMaxBytes(): number {
+    return Math.max(0, ...[...this.#methods.values()].map(({ limits }) => limits.readMaxBytes));
   }
 
   find(path: string): RegisteredMethod | undefined {
@@ -81,6 +90,9 @@ export class Registrations implements ConnectRouter {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     this.#router.rpc(spec.method, spec.impl as MethodImpl<DescMethod>, {
       ...options,
+      // Options of one registration would replace these of all.
+      interceptors: [...this.#interceptors, ...(options?.interceptors ?? []), startInterceptor],
+      requestGate: gateBefore(options?.requestGate),
       readMaxBytes: limits.readMaxBytes,
       writeMaxBytes: limits.writeMaxBytes,
     });
@@ -106,6 +118,17 @@ export class Registrations implements ConnectRouter {
     }
     return limits;
   }
+}
+
+type RequestGate = NonNullable<NonNullable<HandlerOptions>["requestGate"]>;
+
+/** Our gate, then the one of a registration. */
+function gateBefore(gate: RequestGate | undefined): RequestGate {
+  if (gate === undefined) return callGate;
+  return (context) => {
+    callGate(context);
+    return gate(context);
+  };
 }
 
 function pickLimits(options: HandlerOptions): { readMaxBytes?: number; writeMaxBytes?: number } {

@@ -16,6 +16,9 @@ import { RequestBody } from "./request-body.ts";
 /** Largest piece handed to the socket at once: a slow reader shows progress piece by piece. */
 const WRITE_BYTES = 128 * 1024;
 
+/** What fits in a timer of the platform: 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** What a call needs beyond its request. */
 export interface CallEnvironment {
   readonly clock: Clock;
@@ -66,19 +69,19 @@ export class UniversalCall implements CallObserver {
 
   /** Serves the call. Never rejects; it resolves when the handler is done, which may be before the last byte left. */
   async run(header: Headers): Promise<void> {
-    const { endGraceMs, headerGraceMs } = this.#environment.limits;
+    const { endGraceMs } = this.#environment.limits;
     this.#exchange.onClose((reason) => this.#onClose(reason));
     this.#exchange.onDrain(() => this.#wake?.());
     const timeoutMs = timeoutOf(this.protocol, this.#exchange.headers);
+    if (timeoutMs !== undefined && timeoutMs > MAX_TIMER_MS) {
+      // Connect would give it to a timer that fires at once; ours below can wait so long.
+      for (const name of ["grpc-timeout", "connect-timeout-ms"]) header.delete(name);
+    }
     if (timeoutMs !== undefined) {
       // Connect aborts the handler's signal on time; this is for handlers that do not listen.
       this.#after(timeoutMs + endGraceMs, () =>
         this.end(new ConnectError("the operation timed out", Code.DeadlineExceeded)),
       );
-    }
-    const { kind } = this.#method.spec;
-    if (kind === "server_streaming" || kind === "bidi_streaming") {
-      this.#after(headerGraceMs, () => this.#sendEarlyHead());
     }
     const scheme = this.#exchange.connection.isEncrypted ? "https" : "http";
     try {
@@ -101,6 +104,12 @@ export class UniversalCall implements CallObserver {
 
   onContext(context: HandlerContext): void {
     this.#context = context;
+  }
+
+  onStart(): void {
+    const { kind } = this.#method.spec;
+    if (kind !== "server_streaming" && kind !== "bidi_streaming") return;
+    this.#after(this.#environment.limits.headerGraceMs, () => this.#sendEarlyHead());
   }
 
   onFailure(error: ConnectError): void {
@@ -201,10 +210,13 @@ export class UniversalCall implements CallObserver {
   /** A handler without a first message yet: the client learns that the call has been accepted. */
   #sendEarlyHead(): void {
     if (this.#context === undefined || this.#isEnded || this.#exchange.areHeadersSent) return;
-    this.#exchange.sendHead(200, {
-      ...this.#environment.baseHeaders,
-      ...toNodeHeaders(this.#context.responseHeader),
-    });
+    const headers = { ...this.#environment.baseHeaders, ...toNodeHeaders(this.#context.responseHeader) };
+    try {
+      this.#exchange.sendHead(200, headers);
+    } catch (thrown) {
+      // A header that Node does not take. Nobody is above this timer.
+      this.end(toConnectError(thrown));
+    }
   }
 
   #onClose(reason: ConnectError | undefined): void {
@@ -244,6 +256,7 @@ export class UniversalCall implements CallObserver {
   }
 
   #after(delayMs: number, callback: () => void): void {
+    if (this.#isEnded) return;
     this.#timers.add(this.#environment.clock.setTimer(delayMs, callback));
   }
 

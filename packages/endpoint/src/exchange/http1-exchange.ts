@@ -67,7 +67,8 @@ export class Http1Exchange implements Exchange {
 
   sendEmpty(status: number, headers: OutgoingHttpHeaders): void {
     if (this.isClosed) return;
-    const length = status === 204 || status === 304 ? {} : { "content-length": 0 };
+    const isSilent = status === 204 || status === 304 || this.method === "HEAD";
+    const length = isSilent ? {} : { "content-length": 0 };
     this.#response.writeHead(status, this.#withConnection({ ...headers, ...length }));
     this.#response.end();
   }

@@ -27,8 +27,6 @@ export class Http2Exchange implements Exchange {
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
     this.authority = headers[":authority"] ?? headers.host ?? "";
-    // A reset by the client arrives as an error, too; `close` follows and says what happened.
-    stream.on("error", () => {});
   }
 
   get isRequestComplete(): boolean {

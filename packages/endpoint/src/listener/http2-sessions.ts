@@ -1,4 +1,5 @@
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { Duplex } from "node:stream";
 import type { Clock } from "@trivium/core";
 import type { EndpointLimits } from "../limits.ts";
 import type { Connection } from "./connection.ts";
@@ -9,12 +10,16 @@ export interface Http2SessionsOptions {
   readonly onConnectionError: (code: string) => void;
 }
 
+/** How long after its socket a session may close. */
+const LATE_CLOSE_MS = 1_000;
+
 interface Entry {
   readonly session: ServerHttp2Session;
   readonly connection: Connection;
   /** Runs until the first request head is complete. */
   firstRequestTimer: Disposable | undefined;
   pingTimer: Disposable | undefined;
+  readonly gone: PromiseWithResolvers<void>;
 }
 
 /** The HTTP/2 connections of the port: their windows, their idle time, their end. */
@@ -30,22 +35,30 @@ export class Http2Sessions {
     return this.#entries.size;
   }
 
-  add(session: ServerHttp2Session, connection: Connection): void {
+  /** @param carrier the socket or pipe below: a session that fails in TLS may never say that it closed */
+  add(session: ServerHttp2Session, connection: Connection, carrier: Duplex): void {
     const { limits, clock, onConnectionError } = this.#options;
     session.on("error", (error: Error) => onConnectionError(codeOf(error)));
     const entry: Entry = {
       session,
       connection,
-      firstRequestTimer: clock.setTimer(limits.sniffTimeoutMs, () => session.destroy()),
+      firstRequestTimer: undefined,
       pingTimer: undefined,
+      gone: Promise.withResolvers(),
     };
     this.#entries.set(session, entry);
-    session.once("close", () => {
+    const forget = (): void => {
       entry.firstRequestTimer?.[Symbol.dispose]();
       entry.pingTimer?.[Symbol.dispose]();
       this.#entries.delete(session);
-    });
+      entry.gone.resolve();
+    };
+    session.once("close", forget);
+    carrier.once("close", () => void setTimeout(forget, LATE_CLOSE_MS).unref());
     session.setLocalWindowSize(limits.connectionWindowBytes);
+    // Whoever handed a pipe over decides how long it may be silent.
+    if (connection.isPipe) return;
+    entry.firstRequestTimer = clock.setTimer(limits.sniffTimeoutMs, () => session.destroy());
     // The callback of `setTimeout` would be called once only.
     session.on("timeout", () => this.#onIdle(entry));
     session.setTimeout(limits.idleTimeoutMs);
@@ -63,14 +76,16 @@ export class Http2Sessions {
     return entry.connection;
   }
 
-  /** Bytes that wait in the read buffers of all connections. */
+  /** Bytes that wait in the read buffers of all connections; not counted while they cannot be too many. */
   unreadBytes(): number {
-    let bytes = 0;
-    for (const { connection } of this.#entries.values()) bytes += this.unreadBytesOf(connection);
-    return bytes;
+    const { streamWindowBytes, totalRequestBytes } = this.#options.limits;
+    const connections = [...this.#entries.values()].map(({ connection }) => connection);
+    const streams = connections.reduce((sum, { openStreams }) => sum + openStreams.size, 0);
+    if (streams * streamWindowBytes <= totalRequestBytes) return 0;
+    return connections.reduce((sum, connection) => sum + connection.unreadBytes(), 0);
   }
 
-  /** Few streams cannot hold much, each is bounded by its window: then nothing is counted. */
+  /** The same of one connection: few streams cannot hold much, since each is bounded by its window. */
   unreadBytesOf(connection: Connection): number {
     const { streamWindowBytes, connectionRequestBytes } = this.#options.limits;
     const isWorthCounting = connection.openStreams.size * streamWindowBytes > connectionRequestBytes;
@@ -82,16 +97,15 @@ export class Http2Sessions {
     for (const { session } of this.#entries.values()) session.close();
   }
 
+  /** Cuts what runs over a socket; a session over a pipe ends with the pipe. */
   destroyAll(): void {
-    for (const { session } of this.#entries.values()) session.destroy();
+    for (const { session, connection } of this.#entries.values()) {
+      if (!connection.isPipe) session.destroy();
+    }
   }
 
   async closed(): Promise<void> {
-    await Promise.all(
-      [...this.#entries.keys()].map(
-        (session) => new Promise<void>((resolve) => void session.once("close", () => resolve())),
-      ),
-    );
+    await Promise.all([...this.#entries.values()].map(({ gone }) => gone.promise));
   }
 
   #onIdle(entry: Entry): void {

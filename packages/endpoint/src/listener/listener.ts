@@ -48,11 +48,14 @@ export class Listener {
   readonly #sockets = new Set<Socket>();
   /** Those that have not said what they speak. */
   readonly #unsniffed = new Set<Socket>();
+  readonly #pipes = new Set<Duplex>();
   readonly #http1Connections = new Map<Socket, Connection>();
   readonly #connectionsOfAddress = new Map<string, number>();
   readonly #hints: OncePerMinute;
-  #pendingConnection: Connection | undefined;
+  /** Being handed to the HTTP/2 server, which emits its session at once. */
+  #pending: { connection: Connection; carrier: Duplex } | undefined;
   #isClosing = false;
+  #stopped: Promise<void> | undefined;
 
   constructor(options: ListenerOptions) {
     const { limits } = options;
@@ -69,6 +72,7 @@ export class Listener {
       maxHeaderSize: limits.maxHeaderBytes,
     });
     this.#http1.maxConnections = limits.maxConnections;
+    this.#http1.on("drop", () => options.onConnectionError("too-many-connections"));
     // Failures to accept, as for want of descriptors, would be uncaught exceptions.
     this.#http1.on("error", (error) => options.onConnectionError(codeOf(error)));
     // Node enforces header timeouts and closes idle connections only for the server that listens, so this one does,
@@ -141,14 +145,16 @@ export class Listener {
   /** Serves HTTP/2 on an existing pipe instead of an accepted socket. */
   attach(stream: Duplex): void {
     stream.on("error", (error: Error) => this.#options.onConnectionError(codeOf(error)));
+    this.#pipes.add(stream);
+    stream.once("close", () => this.#pipes.delete(stream));
     this.#acceptHttp2(stream, false);
   }
 
   /** Stops accepting and lets go of every connection as its calls end. */
   startClosing(): void {
     this.#isClosing = true;
-    // Also closes what is idle. Its error says that it was not listening: nothing to stop then.
-    this.#http1.close(() => {});
+    // Also closes what is idle. An error says that it was not listening: nothing to stop then.
+    this.#stopped = new Promise((resolve) => void this.#http1.close(() => resolve()));
     this.#sessions.closeAll();
     for (const socket of this.#unsniffed) socket.destroy();
   }
@@ -157,10 +163,13 @@ export class Listener {
   async closed(): Promise<void> {
     await Promise.all([...this.#sockets].map((socket) => closedEvent(socket)));
     await this.#sessions.closed();
+    await this.#stopped;
   }
 
   /** Cuts every connection. */
   destroyAll(): void {
+    // Node fails an assertion when a session is destroyed while its pipe still writes; without the pipe it ends itself.
+    for (const pipe of this.#pipes) pipe.destroy();
     this.#sessions.destroyAll();
     this.#http1.closeAllConnections();
     for (const socket of this.#sockets) socket.destroy();
@@ -228,10 +237,9 @@ export class Listener {
   #acceptHttp2(socket: Duplex, isEncrypted: boolean): void {
     // Half-open, an idle session would stay for good after the client's FIN.
     socket.allowHalfOpen = false;
-    this.#pendingConnection = this.#newConnection(socket, isEncrypted);
-    // Emits `session` before it returns.
+    this.#pending = { connection: this.#newConnection(socket, isEncrypted), carrier: socket };
     this.#http2.emit("connection", socket);
-    this.#pendingConnection = undefined;
+    this.#pending = undefined;
   }
 
   #newConnection(socket: Duplex, isEncrypted: boolean): Connection {
@@ -242,13 +250,14 @@ export class Listener {
   }
 
   #onHttp2Session(session: ServerHttp2Session): void {
-    const connection = this.#pendingConnection;
-    if (connection === undefined) session.destroy();
-    else this.#sessions.add(session, connection);
+    if (this.#pending === undefined) session.destroy();
+    else this.#sessions.add(session, this.#pending.connection, this.#pending.carrier);
   }
 
   #onHttp2Stream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    const connection = this.#sessions.onStream(stream);
+    // First of all: the client may have reset it already. `close` follows and says what happened.
+    stream.on("error", () => {});
+    const connection = stream.destroyed ? undefined : this.#sessions.onStream(stream);
     if (connection === undefined) stream.destroy();
     else this.#options.onExchange(new Http2Exchange(connection, stream, headers));
   }

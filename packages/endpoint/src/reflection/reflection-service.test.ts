@@ -8,6 +8,7 @@ import { ServerReflection, v1alpha } from "@trivium/proto/reflection";
 import { createNodeTransport, type NodeTransport } from "@trivium/rpc/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEndpoint, type Endpoint } from "../endpoint.ts";
+import { shapesService } from "../testing/shapes.ts";
 
 describe.each([
   ["v1", ServerReflection],
@@ -22,6 +23,7 @@ describe.each([
         (router) => router.service(CrabCodeService, {}),
         (router) => router.service(CodeModeHost, {}),
         (router) => router.service(GrokToolsService, {}),
+        shapesService({}),
       ],
     });
     const { url } = await endpoint.listen();
@@ -40,6 +42,7 @@ describe.each([
       "crabcode.CrabCodeService",
       "codex.code_mode.v1.CodeModeHost",
       "xai.grok.tools.v1.GrokToolsService",
+      "test.Shapes",
       "grpc.health.v1.Health",
       "grpc.reflection.v1.ServerReflection",
       "grpc.reflection.v1alpha.ServerReflection",
@@ -71,6 +74,11 @@ describe.each([
     expect(registry.getService("xai.grok.tools.v1.GrokToolsService")?.methods.length).toBe(
       GrokToolsService.methods.length,
     );
+  });
+
+  it("sends imported files, too", async () => {
+    const [answer] = await ask(transport, service, [{ case: "fileContainingSymbol", value: "test.Shapes" }]);
+    expect(fileNames(answer)).toEqual(["test/shapes.proto", "google/protobuf/wrappers.proto"]);
   });
 
   it("answers what it cannot find on the stream, and goes on", async () => {

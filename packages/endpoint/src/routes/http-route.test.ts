@@ -43,6 +43,7 @@ describe("a route", () => {
       expect(response.headers.get("x-content-type-options")).toBe("nosniff");
       const head = await fetch(`${url}/page/1`, { method: "HEAD" });
       expect(head.headers.get("content-type")).toBe("text/html");
+      expect(head.headers.has("content-length")).toBe(false);
     } else {
       await using client = await rawHttp2(url);
       const { headers, body } = await answerOf(client.session.request({ ":path": "/page/1?q=2" }));

@@ -1,4 +1,4 @@
-import { create, createFileRegistry, type DescMethod, type DescService } from "@bufbuild/protobuf";
+import { create, createFileRegistry, type DescService } from "@bufbuild/protobuf";
 import {
   type BytesValue,
   FileDescriptorProtoSchema,
@@ -25,11 +25,6 @@ export const Shapes: DescService = buildService();
 /** Adds `test.Shapes` to a router. */
 export function shapesService(implementation: ShapesImplementation): (router: ConnectRouter) => void {
   return (router) => void router.service(Shapes, implementation as never);
-}
-
-/** A method of `test.Shapes`, by its name in lower camel case. */
-export function shape(name: keyof ShapesImplementation): DescMethod {
-  return Shapes.method[name]!;
 }
 
 function buildService(): DescService {

@@ -10,7 +10,9 @@ import { readFile } from "../tools/grok-build/read-file/read-file.ts";
 import { runTerminalCmd } from "../tools/grok-build/run-terminal-cmd/run-terminal-cmd.ts";
 import { searchReplace } from "../tools/grok-build/search-replace/search-replace.ts";
 import { waitTasks } from "../tools/grok-build/wait-tasks/wait-tasks.ts";
+import { readFileConcise } from "../tools/grok-build-concise/read-file/read-file.ts";
 import { runTerminalCmdConcise } from "../tools/grok-build-concise/run-terminal-cmd/run-terminal-cmd.ts";
+import { searchReplaceConcise } from "../tools/grok-build-concise/search-replace/search-replace.ts";
 
 /** The tools of this package, in the order they are listed before finalize. */
 export const builtInTools: readonly Tool[] = [
@@ -25,4 +27,6 @@ export const builtInTools: readonly Tool[] = [
   getTerminalCommandOutput,
   waitTasks,
   runTerminalCmdConcise,
+  readFileConcise,
+  searchReplaceConcise,
 ];

@@ -2,6 +2,7 @@ import { descriptionSource } from "../finalize/description-source.ts";
 import { stripTemplate } from "../finalize/template/render-template.ts";
 import { createToolsetView } from "../finalize/toolset-view.ts";
 import type { JsonObject } from "../json.ts";
+import { shorten } from "../shorten.ts";
 import type { ToolCard, ToolCardCapabilities } from "../tool-card.ts";
 import { labelOfKind } from "../tool-kind.ts";
 import type { RegisteredTool } from "../tool-registry.ts";
@@ -47,15 +48,16 @@ export function toCatalogueCard(
   open: { isEnabled: boolean; currentParams: JsonObject | undefined },
 ): ToolCard {
   const { tool, canonicalName, inputSchema } = registered;
+  const params = tool.params?.schema.parse(open.currentParams ?? {});
   const source = descriptionSource(tool, {
-    params: tool.params?.schema.parse(open.currentParams ?? {}),
+    params,
     toolset: createToolsetView([]),
     remindersEnabled: false,
   });
   return toToolCard(registered, settings, {
     name: canonicalName,
     description: stripTemplate(source),
-    inputSchema,
+    inputSchema: tool.specialiseInput(inputSchema, params),
     currentParams: open.currentParams,
     contractVersion: "",
     isEnabled: open.isEnabled && missingDependency(registered, settings) === undefined,
@@ -93,7 +95,5 @@ function firstSentence(description: string): string {
   const text = description.trim().replace(/\s+/g, " ");
   const end = /[.!?](?=\s|$)/.exec(text);
   const sentence = end === null ? text : text.slice(0, end.index + 1);
-  if (sentence.length <= MAX_SHORT_LENGTH) return sentence;
-  // Not between the halves of a surrogate pair.
-  return `${sentence.slice(0, MAX_SHORT_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return shorten(sentence, MAX_SHORT_LENGTH);
 }

@@ -1,6 +1,6 @@
-import { aliasTarget } from "../tool-registry.ts";
 import type { ToolConfig, ToolConfigEntry, TruncationConfig } from "../finalize/tool-config.ts";
 import type { JsonObject } from "../json.ts";
+import { aliasTarget } from "../tool-registry.ts";
 
 /** Names given to a tool before finalize. */
 export interface NameDefaults {

@@ -1,4 +1,5 @@
 import { TriviumError } from "@trivium/core";
+import { missingDependency } from "../catalogue/to-tool-card.ts";
 import { checkTruncation } from "../finalize/check-request.ts";
 import type { ConfiguredTool } from "../finalize/configured-tool.ts";
 import { checkNameOverride, checkParameterOverrides } from "../finalize/name-overrides.ts";
@@ -8,9 +9,14 @@ import { type FinalizedToolset, snapshotState } from "../finalized-toolset.ts";
 import type { JsonObject } from "../json.ts";
 import type { RuntimePorts } from "../runtime-ports.ts";
 import { findConfigured, findRegistered } from "../tool-listing.ts";
-import { missingDependency } from "../catalogue/to-tool-card.ts";
 import { createOpenDefaults, type OpenDefaults } from "./open-defaults.ts";
-import { changedOptions, checkLiveChange, type ToolOptions, toToolOptions, withoutKeys } from "./tool-options.ts";
+import {
+  changedOptions,
+  checkLiveChange,
+  type ToolOptions,
+  toToolOptions,
+  withoutKeys,
+} from "./tool-options.ts";
 
 /** The answer to a switch. */
 export interface ControlOutcome {
@@ -91,7 +97,10 @@ export class SessionControls {
     const nameOverride = toolName === "" ? undefined : toolName;
     const entry = { id: registered.tool.id, nameOverride, paramsNameOverrides: parameterNames };
     const badName = checkNameOverride(entry, 0);
-    const violations = [...(badName === undefined ? [] : [badName]), ...checkParameterOverrides(entry, 0, registered)];
+    const violations = [
+      ...(badName === undefined ? [] : [badName]),
+      ...checkParameterOverrides(entry, 0, registered),
+    ];
     refuse(violations.map(({ entryIndex: _index, ...violation }) => violation));
     this.openDefaults.names.set(registered.tool.id, { name: nameOverride, parameterNames });
   }
@@ -154,7 +163,10 @@ export class SessionControls {
 
   #findOpen(name: string): ConfiguredTool["registered"] {
     if (this.#toolset() !== undefined) {
-      throw new TriviumError("failedPrecondition", "the names of tools are fixed by FinalizeToolConfigRequest");
+      throw new TriviumError(
+        "failedPrecondition",
+        "the names of tools are fixed by FinalizeToolConfigRequest",
+      );
     }
     return findRegistered(this.#ports, name);
   }
@@ -170,7 +182,10 @@ function toggle(disabled: Set<string>, key: string, isEnabled: boolean): Control
   if (isEnabled) disabled.delete(key);
   else disabled.add(key);
   const state = isEnabled ? "enabled" : "disabled";
-  return { success: true, message: wasEnabled === isEnabled ? `${key} was ${state} already` : `${key} is ${state}` };
+  return {
+    success: true,
+    message: wasEnabled === isEnabled ? `${key} was ${state} already` : `${key} is ${state}`,
+  };
 }
 
 function refuse(violations: readonly Violation[]): void {

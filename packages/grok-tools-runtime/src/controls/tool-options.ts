@@ -16,8 +16,16 @@ export interface ToolOptions {
 }
 
 /** Reads the options of a tool with these configured params. */
-export function toToolOptions({ defaultParams = {}, paramsSchema }: RegisteredTool, configured: JsonObject): ToolOptions {
-  return { effective: { ...defaultParams, ...configured }, defaults: defaultParams, configured, schema: paramsSchema };
+export function toToolOptions(
+  { defaultParams = {}, paramsSchema }: RegisteredTool,
+  configured: JsonObject,
+): ToolOptions {
+  return {
+    effective: { ...defaultParams, ...configured },
+    defaults: defaultParams,
+    configured,
+    schema: paramsSchema,
+  };
 }
 
 /**
@@ -32,7 +40,10 @@ export function changedOptions(
   const { tool } = registered;
   const checked = checkParams(tool.params, given);
   refuse(tool.id, checked.violations);
-  const options = toToolOptions(registered, replace ? checked.explicit : { ...configured, ...checked.explicit });
+  const options = toToolOptions(
+    registered,
+    replace ? checked.explicit : { ...configured, ...checked.explicit },
+  );
   if (tool.params !== undefined) refuse(tool.id, checkConstraints(tool.params, options.effective));
   return options;
 }
@@ -42,11 +53,18 @@ export function changedOptions(
  *
  * @throws {@link TriviumError} `invalidInput` for a key the tool does not have.
  */
-export function withoutKeys({ tool, defaultParams = {} }: RegisteredTool, configured: JsonObject, keys: readonly string[]): JsonObject {
+export function withoutKeys(
+  { tool, defaultParams = {} }: RegisteredTool,
+  configured: JsonObject,
+  keys: readonly string[],
+): JsonObject {
   const unknown = keys.filter((key) => !Object.hasOwn(defaultParams, key));
   if (unknown.length > 0) {
     const known = Object.keys(defaultParams).join(", ");
-    throw new TriviumError("invalidInput", `${tool.id} has no option ${unknown.join(", ")}; there are: ${known}`);
+    throw new TriviumError(
+      "invalidInput",
+      `${tool.id} has no option ${unknown.join(", ")}; there are: ${known}`,
+    );
   }
   if (keys.length === 0) return {};
   return Object.fromEntries(Object.entries(configured).filter(([key]) => !keys.includes(key)));
@@ -59,7 +77,7 @@ export function withoutKeys({ tool, defaultParams = {} }: RegisteredTool, config
  */
 export function checkLiveChange(toolset: FinalizedToolset, stateKey: string, effective: JsonObject): void {
   const proposed = toolset.tools.map((configured) => {
-    const { tool, inputProperties } = { ...configured.registered };
+    const { tool, inputProperties } = configured.registered;
     const values = tool.params?.stateKey === stateKey ? effective : currentParams(toolset, configured);
     return { tool, inputProperties, params: tool.params?.schema.parse(values) };
   });

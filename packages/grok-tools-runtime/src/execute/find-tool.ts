@@ -3,6 +3,7 @@ import { missingDependency } from "../catalogue/to-tool-card.ts";
 import { closestNames } from "../closest-names.ts";
 import type { ConfiguredTool } from "../finalize/configured-tool.ts";
 import type { FinalizedToolset } from "../finalized-toolset.ts";
+import { shorten } from "../shorten.ts";
 import { ToolError } from "../tool-error.ts";
 import { isToolName } from "../tool-id.ts";
 
@@ -14,7 +15,7 @@ import { isToolName } from "../tool-id.ts";
  */
 export function findTool(toolset: FinalizedToolset, name: string): ConfiguredTool {
   if (!isToolName(name)) {
-    throw new ToolError(ErrorCode.INVALID_TOOL_NAME, `${JSON.stringify(name)} is not a tool name`);
+    throw new ToolError(ErrorCode.INVALID_TOOL_NAME, `${JSON.stringify(shorten(name))} is not a tool name`);
   }
   const found = toolset.byName.get(name);
   if (found === undefined) throw unknownTool(toolset, name);
@@ -36,7 +37,7 @@ function unknownTool({ byName, tools }: FinalizedToolset, name: string): ToolErr
   const close = renamed === undefined ? closestNames(name, [...byName.keys()], 3) : [renamed.clientName];
   return new ToolError(
     ErrorCode.TOOL_NOT_FOUND,
-    `no tool named ${name}; there are: ${[...byName.keys()].join(", ")}`,
+    `no tool named ${shorten(name)}; there are: ${[...byName.keys()].join(", ")}`,
     {
       suggestion: close.length === 0 ? undefined : `Call ${close.join(" or ")} instead.`,
     },

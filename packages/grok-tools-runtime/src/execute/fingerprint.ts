@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../json.ts";
+import { isTooDeep, type JsonObject } from "../json.ts";
 import type { CallOptions } from "./call-options.ts";
 
 /** Equal for calls that ask for the same: tool, input as a JSON value, and the options that change the run. */
@@ -22,7 +22,8 @@ export function fingerprintOf(toolName: string, input: JsonObject | string, opti
 function valueOf(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isTooDeep(value) ? { text } : value;
   } catch {
     // Not JSON: the call fails the same way each time, told apart by its text.
     return { text };

@@ -10,6 +10,7 @@ import { fromAnswerRecord, toAnswerRecord } from "./answer-record.ts";
 import type { ToolAnswer } from "./tool-answer.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
+const SWEEP_INTERVAL_MS = 60 * 60 * 1000;
 
 /** What a repeated call is recognised by, and how to carry out the first. */
 export interface RepeatableCall {
@@ -43,6 +44,7 @@ export class IdempotentCalls {
   readonly #logger: Logger;
   readonly #toolVersion: string;
   readonly #running = new Map<string, Promise<Running | ToolAnswer>>();
+  #sweptAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(sessionFolder: string, options: { clock: Clock; logger: Logger; toolVersion: string }) {
     this.#folder = join(sessionFolder, "calls");
@@ -69,8 +71,9 @@ export class IdempotentCalls {
     return await this.#join(running, call.signal);
   }
 
-  /** Removes records that are older than a day. */
+  /** Removes records that are older than a day. Also done by itself, at most once an hour. */
   async sweep(): Promise<void> {
+    this.#sweptAtMs = this.#clock.monotonic();
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
       const path = join(this.#folder, name);
@@ -105,6 +108,7 @@ export class IdempotentCalls {
       return recorded.answer ?? this.#lostAnswer(recorded.callId);
     }
     await this.#write(call, undefined);
+    if (this.#clock.monotonic() - this.#sweptAtMs > SWEEP_INTERVAL_MS) await this.sweep();
     const controller = new AbortController();
     const answer = this.#run(call, controller.signal);
     // Every caller may have left by then; the record tells what happened.

@@ -1,7 +1,7 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import type { ConfiguredTool } from "../finalize/configured-tool.ts";
 import { toCanonicalInput } from "../finalize/name-overrides.ts";
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, isTooDeep, type JsonObject } from "../json.ts";
 import { utf8Length } from "../output/truncate.ts";
 import { ToolError } from "../tool-error.ts";
 
@@ -42,6 +42,7 @@ function parseText(text: string): JsonObject {
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new ToolError(ErrorCode.INVALID_INPUT, `input_json is not JSON: ${detail}`, { cause });
   }
+  if (isTooDeep(value)) throw new ToolError(ErrorCode.INVALID_INPUT, "input_json is nested too deeply");
   if (isJsonObject(value)) return value;
   throw new ToolError(ErrorCode.INVALID_INPUT, "input_json is not a JSON object");
 }

@@ -11,6 +11,7 @@ import { resolveCallDirectory } from "./call-directory.ts";
 import type { CallOptions } from "./call-options.ts";
 import { findTool } from "./find-tool.ts";
 import { parseInput } from "./parse-input.ts";
+import { ProgressReporter } from "./progress-reporter.ts";
 import { renderResult } from "./render-result.ts";
 import { settleWithin } from "./settle-within.ts";
 import { toToolError } from "./to-tool-error.ts";
@@ -58,7 +59,9 @@ export async function runCall(toolset: FinalizedToolset, call: Call): Promise<To
     const prepared = prepare(toolset, configured, call);
     const result = await dispatch(toolset, prepared);
     const rendered = renderResult(toolset, prepared, result);
-    return answer(rendered.result, rendered);
+    const answered = answer(rendered.result, rendered);
+    logger.debug({ callId: call.callId, tool: call.toolName, ...answered.metadata }, "a tool was called");
+    return answered;
   } catch (thrown) {
     if (isReasonOf(call.options.signal, thrown)) throw thrown;
     return answer({
@@ -111,14 +114,19 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
       tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted",
       signal,
     );
-    const context = toContext(toolset, call, { signal, workingDirectory });
+    const reporter = new ProgressReporter(call, scope.logger);
+    const context = { ...toContext(toolset, call, { signal, workingDirectory }), progress: reporter.report };
     const running = tool.run(call.canonicalInput, context);
-    // The place is free again when the tool has ended, which can be later than the answer.
-    running.then(
-      () => pass[Symbol.dispose](),
-      () => pass[Symbol.dispose](),
-    );
-    const graceMs = ownTimeoutMs === undefined ? GRACE_MS : 0;
+    const onEnd = (): void => {
+      reporter.stop();
+      // The place is free again when the tool has ended, which can be later than the answer.
+      pass[Symbol.dispose]();
+    };
+    running.then(onEnd, onEnd);
+    // A tool that had its own time-out and a second more has had its time to end.
+    const isTimeout = (): boolean =>
+      !isReasonOf(options.signal, signal.reason) && !isReasonOf(scope.sessionSignal, signal.reason);
+    const graceMs = (): number => (ownTimeoutMs !== undefined && isTimeout() ? 0 : GRACE_MS);
     const result = await settleWithin(running, { signal, graceMs, clock: scope.clock });
     if (!signal.aborted) return result;
   } catch (thrown) {
@@ -157,8 +165,8 @@ function toContext(
   toolset: FinalizedToolset,
   call: PreparedCall,
   run: { signal: AbortSignal; workingDirectory: string },
-): ToolContext<unknown> {
-  const { configured, callId, params, limits, ownTimeoutMs, options } = call;
+): Omit<ToolContext<unknown>, "progress"> {
+  const { configured, callId, params, limits, ownTimeoutMs } = call;
   const names = configured.parameterNames;
   return {
     ...toolset.scope,
@@ -171,6 +179,6 @@ function toContext(
     remindersEnabled: toolset.remindersEnabled,
     parameterName: (canonical) =>
       Object.hasOwn(names, canonical) ? (names[canonical] ?? canonical) : canonical,
-    progress: (chunk) => options.onProgress?.(chunk),
+    logger: toolset.scope.logger.child({ callId, toolId: configured.registered.tool.id }),
   };
 }

@@ -6,12 +6,12 @@ import { abortReason, type Clock } from "@trivium/core";
  */
 export function settleWithin<Value>(
   running: Promise<Value>,
-  { signal, graceMs, clock }: { signal: AbortSignal; graceMs: number; clock: Clock },
+  { signal, graceMs, clock }: { signal: AbortSignal; graceMs: () => number; clock: Clock },
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
     let timer: Disposable | undefined;
     const onAbort = (): void => {
-      timer = clock.setTimer(graceMs, () => reject(abortReason(signal)));
+      timer = clock.setTimer(graceMs(), () => reject(abortReason(signal)));
     };
     const settle = (): void => {
       timer?.[Symbol.dispose]();

@@ -1,6 +1,7 @@
 import { TriviumError } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { fileFailureOf } from "../file-error.ts";
+import { ToolError } from "../tool-error.ts";
 import { isNotRegular } from "./open-file.ts";
 import { isOutsideRoots } from "./path-jail.ts";
 
@@ -13,10 +14,11 @@ export interface AccessFailure {
 /**
  * What a failure of this folder's functions means to the contract.
  *
- * @throws the error itself when it is the reason of `signal`: a cancelled call has no outcome.
+ * @throws the error itself when it is the reason of `signal`, since a cancelled call has no outcome, or a
+ * {@link ToolError}, which has its code already.
  */
 export function accessFailureOf(thrown: unknown, signal: AbortSignal): AccessFailure {
-  if (signal.aborted) throw thrown;
+  if (signal.aborted || ToolError.isInstance(thrown)) throw thrown;
   if (isOutsideRoots(thrown)) return { code: ErrorCode.PERMISSION_DENIED, reason: "outside_roots" };
   if (isNotRegular(thrown)) return { code: ErrorCode.INVALID_INPUT, reason: "not_a_regular_file" };
   if (TriviumError.isInstance(thrown)) {

@@ -8,6 +8,8 @@ import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "./pa
 export interface OpenFile extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly stats: Stats;
+  /** What can be read. Files that the kernel makes up (`/proc`) say that they are empty. */
+  readonly sizeBytes: number;
 }
 
 /**
@@ -32,11 +34,26 @@ export async function openFile(path: string, roots: Roots): Promise<OpenFile> {
       throw Object.assign(new Error(`${path} is a directory`), { code: "EISDIR" });
     }
     if (!stats.isFile()) throw notRegular(path);
-    return { handle, stats, [Symbol.asyncDispose]: () => handle.close() };
+    const sizeBytes = stats.size > 0 ? stats.size : await readableBytes(handle);
+    return { handle, stats, sizeBytes, [Symbol.asyncDispose]: () => handle.close() };
   } catch (cause) {
     await handle.close();
     throw cause;
   }
+}
+
+/** More than any file of `/proc` that is worth reading. */
+const MAX_UNKNOWN_BYTES = 16 * 1024 * 1024;
+
+async function readableBytes(handle: FileHandle): Promise<number> {
+  const buffer = Buffer.allocUnsafe(64 * 1024);
+  let total = 0;
+  while (total < MAX_UNKNOWN_BYTES) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, total);
+    if (bytesRead === 0) break;
+    total += bytesRead;
+  }
+  return total;
 }
 
 /** The error for a pipe, a socket or a device; its kind `failedPrecondition` has no other use in this folder. */

@@ -40,13 +40,14 @@ export interface ReadText {
  * Reads lines of an open text file. Memory grows neither with the file nor with its lines; a large file is read only
  * as far as the window needs, so that its number of lines may be an estimate.
  */
-export async function readText({ handle, stats }: OpenFile, request: ReadTextRequest): Promise<ReadText> {
+export async function readText(file: OpenFile, request: ReadTextRequest): Promise<ReadText> {
+  const { handle, sizeBytes } = file;
   const { path, indexes, signal } = request;
-  const mark = await readRange({ handle }, 0, Math.min(3, stats.size));
+  const mark = await readRange({ handle }, 0, Math.min(3, sizeBytes));
   const detected = detectEncoding(mark);
   const source = { handle, signal };
-  const isLarge = stats.size > COUNTED_BYTES;
-  const index = isLarge ? indexes.indexOf(path, stats, detected) : new LineIndex(stats.size, detected);
+  const isLarge = sizeBytes > COUNTED_BYTES;
+  const index = isLarge ? indexes.indexOf(path, file.stats, detected) : new LineIndex(sizeBytes, detected);
   const hash = createHash("sha256").update(mark.subarray(0, detected.markBytes));
   if (!isLarge) await index.complete(source, (chunk) => void hash.update(chunk));
   const text = { ...source, index, detected };

@@ -61,6 +61,15 @@ describe("readText", () => {
     expect(fromEnd).toMatchObject({ totalLines: 200_000, isTotalEstimated: false });
   });
 
+  it("counts each part once when two reads share an index", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "large.txt");
+    await writeFile(path, "0123456789abcde\n".repeat((COUNTED_BYTES / 16) * 2));
+    const indexes = new LineIndexCache();
+    const reads = await Promise.all([1, 2, 3].map(() => read(path, { ...all, offset: -1 }, indexes)));
+    expect(reads.map(({ totalLines }) => totalLines)).toEqual(Array(3).fill((COUNTED_BYTES / 16) * 2 + 1));
+  });
+
   it("estimates the lines of a large file of which it saw the beginning", async () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, "large.txt");

@@ -110,7 +110,7 @@ export class WorkspaceFiles {
     const { roots, indexes, tracker } = this.#options;
     try {
       await using file = await openFile(absolutePath, roots);
-      const probe = await readRange(file, 0, Math.min(PROBE_BYTES, file.stats.size));
+      const probe = await readRange(file, 0, Math.min(PROBE_BYTES, file.sizeBytes));
       if (isBinaryContent(extensionOf(absolutePath), probe)) {
         return {
           kind: "failure",
@@ -166,7 +166,7 @@ export class WorkspaceFiles {
       }
       const outcome = replaceText(current.bytes, { oldString: oldText, newString: newText, replaceAll });
       if (outcome.kind !== "replaced") return refuse(problemOf(outcome, absolutePath), absolutePath);
-      const details = editDetails(outcome.text, outcome.replacements, MAX_DETAILS).map((detail) => ({
+      const details = editDetails(outcome, MAX_DETAILS).map((detail) => ({
         firstLine: detail.new_line,
         lastLine: detail.new_line + (detail.new_string.split("\n").length - 1),
       }));

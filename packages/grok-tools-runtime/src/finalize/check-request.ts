@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../json.ts";
+import { isJsonObject, isTooDeep, type JsonObject } from "../json.ts";
 import { checkNameOverride } from "./name-overrides.ts";
 import type { ToolConfig, ToolConfigEntry, TruncationConfig } from "./tool-config.ts";
 import { badValueOf, type Violation } from "./violation.ts";
@@ -51,7 +51,7 @@ function decodeParams(
     const message = `params_json is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`;
     return { violation: { ...base, message, expected: "a JSON object", category: "params_json_parse" } };
   }
-  if (isJsonObject(value)) return { params: value };
+  if (isJsonObject(value) && !isTooDeep(value)) return { params: value };
   const badValueJson = badValueOf("params_json", value);
   return {
     violation: {

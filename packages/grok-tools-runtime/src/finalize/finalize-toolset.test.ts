@@ -184,10 +184,14 @@ describe("a refused configuration", () => {
     ]);
   });
 
-  it("does not repeat a value that may be secret", async () => {
-    const [violation] = await violationsOf(echoWith({ paramsJson: '{"api_key":"hunter2"}' }));
-    expect(JSON.stringify(violation)).not.toContain("hunter2");
-  });
+  it.each(["api_key", "auth_token", "clientSecret", "PASSWORD", "authorization"])(
+    "does not repeat the value of %s",
+    async (key) => {
+      const [violation] = await violationsOf(echoWith({ paramsJson: JSON.stringify({ [key]: "hunter2" }) }));
+      expect(violation?.fieldPath).toBe(`params.${key}`);
+      expect(JSON.stringify(violation)).not.toContain("hunter2");
+    },
+  );
 });
 
 describe("an accepted configuration", () => {

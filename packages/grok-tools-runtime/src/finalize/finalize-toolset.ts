@@ -1,7 +1,7 @@
+import type { OpenDefaults } from "../controls/open-defaults.ts";
 import { CallGate } from "../execute/call-gate.ts";
 import { IdempotentCalls } from "../execute/idempotent-calls.ts";
 import { type FinalizedToolset, snapshotState } from "../finalized-toolset.ts";
-import type { OpenDefaults } from "../controls/open-defaults.ts";
 import type { RuntimePorts } from "../runtime-ports.ts";
 import { emptyStateDocument, parseStateDocument, type StateDocument } from "../state/state-document.ts";
 import { StateFile } from "../state/state-file.ts";
@@ -49,7 +49,12 @@ export async function finalizeToolset(
   const directory = await findSessionDirectory(ports, request.cwd);
   const parsed = parseStateDocument(config.initialToolStateJson ?? "");
   const initialState = "fault" in parsed ? emptyStateDocument : parsed;
-  const valid = validateConfig(config, { registry: ports.registry, presets: ports.presets, initialState, openParams: request.open.params });
+  const valid = validateConfig(config, {
+    registry: ports.registry,
+    presets: ports.presets,
+    initialState,
+    openParams: request.open.params,
+  });
   if ("fault" in parsed) throw new FinalizeConfigError([initialStateViolation(parsed)]);
   const remindersEnabled = config.systemRemindersEnabled === true && !isConciseSet(valid);
   const built = configureTools(valid.entries, { ...ports, truncation: config.truncation, remindersEnabled });

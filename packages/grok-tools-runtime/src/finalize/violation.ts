@@ -1,4 +1,5 @@
 import { TriviumError } from "@trivium/core";
+import { shorten } from "../shorten.ts";
 
 const brand: unique symbol = Symbol.for("trivium.finalize-config-error");
 
@@ -45,6 +46,8 @@ export interface Violation {
 
 const MAX_VIOLATIONS = 50;
 const MAX_BAD_VALUE_BYTES = 256;
+/** Of texts that may repeat what the request said. */
+const MAX_TEXT_LENGTH = 500;
 
 /** A refused tool configuration. The session is as before. */
 export class FinalizeConfigError extends TriviumError {
@@ -55,14 +58,28 @@ export class FinalizeConfigError extends TriviumError {
   constructor(violations: readonly Violation[]) {
     const [first] = violations;
     const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
-    super("invalidInput", `the tool configuration was refused: ${first?.message ?? "invalid"}${more}`);
-    this.violations = violations.slice(0, MAX_VIOLATIONS);
+    super(
+      "invalidInput",
+      `the tool configuration was refused: ${shorten(first?.message ?? "invalid", MAX_TEXT_LENGTH)}${more}`,
+    );
+    this.violations = violations.slice(0, MAX_VIOLATIONS).map(withShortTexts);
     Object.defineProperty(this, brand, { value: true });
   }
 
   static override isInstance(value: unknown): value is FinalizeConfigError {
     return value instanceof Error && brand in value;
   }
+}
+
+function withShortTexts(violation: Violation): Violation {
+  const { toolId, fieldPath, message, expected } = violation;
+  return {
+    ...violation,
+    toolId: shorten(toolId),
+    message: shorten(message, MAX_TEXT_LENGTH),
+    ...(fieldPath !== undefined && { fieldPath: shorten(fieldPath) }),
+    ...(expected !== undefined && { expected: shorten(expected, MAX_TEXT_LENGTH) }),
+  };
 }
 
 /** JSON text of a refused value for a violation; undefined when the key's name says that it may be secret. */

@@ -69,6 +69,9 @@ export class HelperHub {
       hub.#server.once("error", reject);
       hub.#server.listen(join(folder, "helpers"), resolve);
     });
+    hub.#server.on("error", (error) =>
+      options.logger.error({ error }, "the socket of the helper processes fails"),
+    );
     try {
       await hub.guardian();
     } catch (error) {
@@ -132,6 +135,7 @@ export class HelperHub {
   }
 
   async #startGuardian(): Promise<Helper> {
+    if (this.#isClosing) throw unavailable("the runner is closing");
     const token = this.#options.ids.hex(16);
     const start: HelperStart = {
       role: "guardian",
@@ -200,32 +204,45 @@ export class HelperHub {
     this.#expected.get(token)?.reject(unavailable(why));
   }
 
-  /** The first message of a connection tells which helper it is. */
+  /** The first message of a connection tells which helper it is. Anybody else is turned away. */
   #greet(socket: Socket): void {
     let helper: Helper | undefined;
-    const channel = new FrameChannel<FromHelper, ToHelper>(socket, {
-      onMessage: (message, bytes) => {
-        if (helper !== undefined) {
-          helper.receive(message, bytes);
-          return;
-        }
-        const expected = message.type === "hello" ? this.#expected.get(message.token) : undefined;
-        if (message.type !== "hello" || expected === undefined) {
-          channel.destroy();
-          return;
-        }
-        helper = new Helper(message, channel);
-        this.#helpers.add(helper);
-        this.#record(this.#registry.add(message));
-        expected.resolve(helper);
+    const silence = this.#options.clock.setTimer(START_LIMIT_MS, () => socket.destroy());
+    const channel = new FrameChannel<FromHelper, ToHelper>(
+      socket,
+      {
+        onMessage: (message, bytes) => {
+          if (helper === undefined) helper = this.#admit(message, channel);
+          else helper.receive(message, bytes);
+          silence[Symbol.dispose]();
+        },
+        onClose: () => {
+          silence[Symbol.dispose]();
+          if (helper !== undefined) this.#lose(helper);
+        },
       },
-      onClose: () => {
-        if (helper === undefined) return;
-        this.#helpers.delete(helper);
-        if (!this.#isClosing) this.#record(this.#registry.remove(helper.pid));
-        helper.lose();
-      },
-    });
+      "stranger",
+    );
+  }
+
+  #admit(message: FromHelper, channel: FrameChannel<FromHelper, ToHelper>): Helper | undefined {
+    const expected = message.type === "hello" ? this.#expected.get(message.token) : undefined;
+    if (message.type !== "hello" || expected === undefined) {
+      channel.destroy();
+      return undefined;
+    }
+    channel.trustPeer();
+    const helper = new Helper(message, channel);
+    this.#helpers.add(helper);
+    this.#record(this.#registry.add(message));
+    expected.resolve(helper);
+    return helper;
+  }
+
+  #lose(helper: Helper): void {
+    this.#helpers.delete(helper);
+    if (!this.#isClosing) this.#record(this.#registry.remove(helper.pid));
+    helper.lose();
   }
 
   #record(written: Promise<void>): void {

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
+import { commandLines } from "../testing/command-lines.ts";
+import { until } from "../testing/until.ts";
 import { createCommandRunner } from "./create-command-runner.ts";
 import { sweepDeadServers } from "./helper-registry.ts";
 import { commandLineOf, descendantsOf, listProcesses } from "./supervisor/process-table.ts";
@@ -17,7 +18,7 @@ const COMMANDS = [
   "nohup sleep MARK > /dev/null 2>&1 & true",
 ];
 
-describe.each(["auto", "fallback"])("a server with %s containment", (containment) => {
+describe.each(["auto", "fallback"])("a server with %s containment", { timeout: 30_000 }, (containment) => {
   it("takes everything with it within two seconds when it is killed", async () => {
     await using folder = await temporaryFolder();
     const mark = `61.${process.pid}`;
@@ -73,30 +74,10 @@ async function startServer(dataFolder: string, containment: string, mark: string
   return server;
 }
 
-function withMark(mark: string): number[] {
-  return listProcesses()
-    .filter((stat) => stat.state !== "Z" && commandNameOf(stat.pid) === "sleep")
-    .map((stat) => stat.pid)
-    .filter((pid) => commandLineOf(pid).includes(mark));
-}
-
-function commandNameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
-  } catch {
-    // Ended meanwhile.
-    return "";
-  }
-}
-
 function isAlive(pid: number): boolean {
   return listProcesses().some((stat) => stat.pid === pid && stat.state !== "Z");
 }
 
-async function until(condition: () => boolean, limitMs = 8000): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error("the condition did not come true");
-    await delay(5);
-  }
+function withMark(mark: string): string[] {
+  return commandLines().filter((line) => /^\S*sleep /.test(line) && line.includes(mark));
 }

@@ -18,8 +18,8 @@ export interface RunDeps {
   readonly serverId: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Takes a command that waits out of the queue. */
-  leaveQueue(): void;
+  /** Takes a command that waits out of the queue. False: a supervisor is on its way to it. */
+  leaveQueue(): boolean;
   /** The command has its result and needs no place any more. */
   onEnded(): void;
   /** Nothing of the command is left. */
@@ -147,8 +147,8 @@ export class SupervisedRun implements Command {
 
   /** It cannot be run. */
   fail(reason: "spawn-failed" | "session-ended", spawnError: string | undefined): void {
-    this.#finish(this.#endWithoutRun(reason, spawnError));
     this.#setVacated();
+    this.#finish(this.#endWithoutRun(reason, spawnError));
   }
 
   output(): Promise<CommandOutput> {
@@ -165,9 +165,9 @@ export class SupervisedRun implements Command {
 
   async kill(reason: KillReason, graceMs: number): Promise<CommandEnd> {
     if (this.#status === "queued") {
-      this.#deps.leaveQueue();
+      // If a supervisor is on its way, `runOn` gives it back.
+      if (this.#deps.leaveQueue()) this.#setVacated();
       this.#finish(this.#endWithoutRun(reason, undefined));
-      // A supervisor may be on its way; `runOn` gives it back.
       return await this.ended;
     }
     if (this.#result === undefined) {

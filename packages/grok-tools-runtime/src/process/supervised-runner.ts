@@ -101,6 +101,7 @@ export class SupervisedRunner implements ProcessRunner {
       leaveQueue: () => {
         const index = this.#queue.indexOf(run);
         if (index >= 0) this.#queue.splice(index, 1);
+        return index >= 0;
       },
       onEnded: () => {
         this.#live.delete(run);
@@ -129,7 +130,11 @@ export class SupervisedRunner implements ProcessRunner {
       this.#live.add(run);
       this.#pool.take().then(
         (supervisor) => run.runOn(supervisor),
-        (error: unknown) => run.fail("spawn-failed", error instanceof Error ? error.message : String(error)),
+        (error: unknown) => {
+          run.fail("spawn-failed", error instanceof Error ? error.message : String(error));
+          // It may have been ended while it waited for the supervisor.
+          this.#lingering.delete(run);
+        },
       );
     }
   }

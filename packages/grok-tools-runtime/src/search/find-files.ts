@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { matchesGlob, parseGlob } from "./glob.ts";
 import { comparePaths } from "./matching-lines.ts";
+import { noGitRules } from "./ripgrep-arguments.ts";
 import { ripgrepEnvironment, ripgrepProgram } from "./ripgrep-program.ts";
 import type { SearchScope } from "./search-query.ts";
 
@@ -81,7 +82,7 @@ async function listNames({
       "--files",
       "--null",
       "--hidden",
-      ...(obeysGitIgnore ? [] : ["--no-ignore-vcs"]),
+      ...(obeysGitIgnore ? [] : noGitRules),
       ...left.map((name) => `--glob=!**/${name}`),
       "./",
     ],

@@ -42,7 +42,7 @@ interface BraceGroup {
 
 /** The first complete `{…}` with a comma; nested ones stay in its choices. */
 function firstBraceGroup(pattern: string): BraceGroup | undefined {
-  for (let start = pattern.indexOf("{"); start !== -1; start = pattern.indexOf("{", start + 1)) {
+  for (let start = nextBrace(pattern, 0); start !== -1; start = nextBrace(pattern, start + 1)) {
     const choices: string[] = [];
     let depth = 0;
     let from = start + 1;
@@ -64,4 +64,13 @@ function firstBraceGroup(pattern: string): BraceGroup | undefined {
     }
   }
   return undefined;
+}
+
+/** Position of the next `{` that no backslash stands before; -1 when there is none. */
+function nextBrace(pattern: string, from: number): number {
+  for (let at = from; at < pattern.length; at += 1) {
+    if (pattern[at] === "\\") at += 1;
+    else if (pattern[at] === "{") return at;
+  }
+  return -1;
 }

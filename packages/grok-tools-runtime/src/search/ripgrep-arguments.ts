@@ -13,6 +13,9 @@ export interface RipgrepMode {
 /** Larger files are skipped; a file that is named is searched whatever its size. */
 const MAX_FILE_SIZE = "5M";
 
+/** Neither `.gitignore` files nor the excludes of the repository and of the user. */
+export const noGitRules: readonly string[] = ["--no-ignore-vcs", "--no-ignore-exclude", "--no-ignore-global"];
+
 const reportArguments = {
   json: ["--json"],
   files: ["--files-with-matches", "--null"],
@@ -34,7 +37,7 @@ export function ripgrepArguments(query: SearchQuery, mode: RipgrepMode): string[
     ...reportArguments[mode.report],
     ...(mode.isSorted ? ["--sort=path"] : []),
     ...(mode.usesPcre2 ? ["--pcre2"] : []),
-    ...(query.obeysGitIgnore ? [] : ["--no-ignore-vcs"]),
+    ...(query.obeysGitIgnore ? [] : noGitRules),
     ...(query.ignoreCase === true ? ["--ignore-case"] : []),
     ...(query.multiline === true ? ["--multiline", "--multiline-dotall"] : []),
     ...(showsLines && linesBefore > 0 ? [`--before-context=${linesBefore}`] : []),

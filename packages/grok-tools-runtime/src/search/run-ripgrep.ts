@@ -73,7 +73,7 @@ async function runOnce(
     isInvalid: exitCode === 2 && !hasOutput && isAboutTheQuery(stderr),
     isTimedOut,
     isTruncated,
-    usedPcre2: usesPcre2,
+    engine: usesPcre2 ? "pcre2" : "ripgrep",
   };
 }
 

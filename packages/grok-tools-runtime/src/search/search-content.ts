@@ -1,23 +1,9 @@
-import type { Clock } from "@trivium/core";
-import { type ContentLimits, ContentReader } from "./content-reader.ts";
-import { comparePaths, type FileLines } from "./matching-lines.ts";
+import { builtInSearch, isMissingProgram } from "./built-in-search.ts";
+import { ContentReader } from "./content-reader.ts";
+import type { ContentMatches, ContentSearch } from "./content-search.ts";
+import { comparePaths } from "./matching-lines.ts";
 import { runRipgrep } from "./run-ripgrep.ts";
-import type { SearchEnd, SearchQuery, SearchScope } from "./search-query.ts";
-
-/** A search for lines. */
-export interface ContentSearch extends ContentLimits {
-  readonly query: SearchQuery;
-  readonly scope: SearchScope;
-  readonly clock: Clock;
-}
-
-/** Matching lines, by path. */
-export interface ContentMatches {
-  readonly end: SearchEnd;
-  readonly files: readonly FileLines[];
-  /** Matching lines that were too long to be read. */
-  readonly skippedCount: number;
-}
+import type { SearchEnd } from "./search-query.ts";
 
 /**
  * Searches files for lines.
@@ -25,12 +11,16 @@ export interface ContentMatches {
  * The same files give the same answer: a search that ends within the limits runs in parallel and is sorted; one that
  * does not is run again file by file, so that its beginning is always the same. See {@link runRipgrep} for errors.
  */
-export async function searchContent({
-  query,
-  scope,
-  clock,
-  ...limits
-}: ContentSearch): Promise<ContentMatches> {
+export async function searchContent(search: ContentSearch): Promise<ContentMatches> {
+  try {
+    return await searchWithRipgrep(search);
+  } catch (thrown) {
+    if (!isMissingProgram(thrown)) throw thrown;
+    return await builtInSearch(search);
+  }
+}
+
+async function searchWithRipgrep({ query, scope, clock, ...limits }: ContentSearch): Promise<ContentMatches> {
   const startMs = clock.monotonic();
   const parallel = { query, scope, mode: { report: "json", isSorted: query.root.isFile } } as const;
   const first = await runRipgrep(parallel, () => new ContentReader(limits));

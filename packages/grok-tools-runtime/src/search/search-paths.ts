@@ -1,7 +1,11 @@
 import type { Clock } from "@trivium/core";
+import { builtInSearch, isMissingProgram } from "./built-in-search.ts";
 import { comparePaths } from "./matching-lines.ts";
 import { type OutputReader, runRipgrep } from "./run-ripgrep.ts";
 import type { SearchEnd, SearchQuery, SearchScope } from "./search-query.ts";
+
+/** Lines that are counted without ripgrep. */
+const MAX_COUNTED_MATCHES = 200_000;
 
 /** A search for files, not for lines. */
 export interface PathSearch {
@@ -28,7 +32,31 @@ export interface PathMatches {
 }
 
 /** Searches for files with matches. As reproducible as {@link searchContent}. */
-export async function searchPaths({
+export async function searchPaths(search: PathSearch): Promise<PathMatches> {
+  try {
+    return await searchWithRipgrep(search);
+  } catch (thrown) {
+    if (!isMissingProgram(thrown)) throw thrown;
+    return await countLines(search);
+  }
+}
+
+/** Without ripgrep the paths come from the lines. */
+async function countLines({ query, scope, clock, maxPaths }: PathSearch): Promise<PathMatches> {
+  const { end, files } = await builtInSearch({
+    query: { ...query, linesBefore: 0, linesAfter: 0 },
+    scope,
+    clock,
+    maxListedLines: Infinity,
+    maxMatches: MAX_COUNTED_MATCHES,
+    maxLineChars: 0,
+    hasContext: false,
+  });
+  const paths = files.map(({ path, lines }) => ({ path, count: lines.length }));
+  return { end: { ...end, isTruncated: end.isTruncated || paths.length > maxPaths }, paths };
+}
+
+async function searchWithRipgrep({
   query,
   scope,
   clock,

@@ -49,6 +49,6 @@ export interface SearchEnd {
   readonly isTimedOut: boolean;
   /** A limit ended the search, so there may be more. */
   readonly isTruncated: boolean;
-  /** The pattern needed the other regular expression engine. */
-  readonly usedPcre2: boolean;
+  /** `pcre2`: the pattern needed the other engine of ripgrep. `built-in`: there is no ripgrep. */
+  readonly engine: "ripgrep" | "pcre2" | "built-in";
 }

@@ -76,7 +76,10 @@ async function startCommand({ input, context, timeout, outputFile, command }: Sh
     extra: params.env,
     isBackground: input.is_background,
   });
-  const argv = await withSandbox(shellArguments(command, { shell: params.shell, environment: env }), context);
+  const argv = await withSandbox(
+    shellArguments(command, { shell: params.shell, isLogin: settings.loginShell, environment: env }),
+    context,
+  );
   const keptBytes = keptBytesFor(limits.maxOutput);
   const isCallDeadline = input.timeout === undefined && context.timeoutMs !== undefined;
   try {

@@ -50,7 +50,7 @@ describe("cutOutput", () => {
           const whole = cutOutput({ head: bytes, tail: new Uint8Array(), omittedBytes: 0 }, limit);
           expect(partial.text).toBe(whole.text);
           expect(partial.isTruncated).toBe(whole.isTruncated);
-          expect(partial.text).not.toContain("\uFFFD");
+          if (!text.includes("\uFFFD")) expect(partial.text).not.toContain("\uFFFD");
         },
       ),
     );

@@ -59,7 +59,7 @@ export interface CutOutput {
 
 /** Bytes a runner has to keep at each end for {@link cutOutput} to be exact. */
 export function keptBytesFor(maxCharacters: number): number {
-  return Math.max(4, Math.floor(maxCharacters / 2) * 4);
+  return Math.max(4, Math.ceil(maxCharacters / 2) * 4);
 }
 
 /** The whole output if it has at most so many characters, else its first and last half of them around a marker. */

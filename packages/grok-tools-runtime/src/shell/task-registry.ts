@@ -9,6 +9,8 @@ import { taskReminders } from "./task-reminders.ts";
 
 /** Ended tasks that stay known. */
 const MAX_ENDED_TASKS = 100;
+/** Told ends in the saved state. */
+const MAX_REPORTED_IDS = 500;
 const SESSION_END_GRACE_MS = 1000;
 const MAX_NAME_CHARACTERS = 128;
 
@@ -91,7 +93,7 @@ export class TaskRegistry {
   /** Ids for the saved state. */
   reportedIds(): string[] {
     const own = this.list().filter((task) => task.isReported);
-    return [...this.#reported, ...own.map((task) => task.taskId)];
+    return [...this.#reported, ...own.map((task) => task.taskId)].slice(-MAX_REPORTED_IDS);
   }
 
   /** Takes over the ids of an earlier life. */

@@ -1,4 +1,4 @@
-import type { Logger } from "@trivium/core";
+import { type Logger, TriviumError } from "@trivium/core";
 import type { JsonValue } from "../json.ts";
 import type { FinishedCall, ResourceDefinition, SessionScope } from "../session-resource.ts";
 
@@ -23,6 +23,7 @@ export class SessionResources implements AsyncDisposable {
     const held = this.#held.get(definition);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stored below, under its own definition
     if (held !== undefined) return held.resource as Resource;
+    if (this.#isDisposed) throw new TriviumError("unavailable", "the session is closed");
     const resource = definition.create(this.#scope);
     this.#held.set(definition, { definition, resource });
     const { state } = definition;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { isJsonObject, isTooDeep, type JsonObject, type JsonValue } from "../json.ts";
 
 /** The tool state: `params` by state key of the params, `state` by state key of the resources. */
 export interface StateDocument {
@@ -21,6 +21,7 @@ export function parseStateDocument(text: string): StateDocument | StateFault {
     return { fault: "parse", message: cause instanceof Error ? cause.message : String(cause) };
   }
   if (!isJsonObject(value)) return { fault: "shape", message: "the tool state is not an object" };
+  if (isTooDeep(value)) return { fault: "shape", message: "the tool state is nested too deeply" };
   const params = value["params"] ?? {};
   const state = value["state"] ?? {};
   if (!isJsonObject(params)) return { fault: "shape", message: "`params` is not an object" };

@@ -25,6 +25,8 @@ export class StateFile {
   #timer: Disposable | undefined;
   #lastWriteMs = Number.NEGATIVE_INFINITY;
   #writing: Promise<void> = Promise.resolve();
+  #writtenText: string | undefined;
+  #isClosed = false;
 
   constructor(folder: string, { clock, logger }: { clock: Clock; logger: Logger }) {
     this.#folder = folder;
@@ -53,6 +55,7 @@ export class StateFile {
 
   /** Saves soon: at once when the last write is long enough ago. `snapshot` is called when it is written. */
   schedule(snapshot: () => JsonObject): void {
+    if (this.#isClosed) return;
     this.#pending = snapshot;
     if (this.#timer !== undefined) return;
     const waitMs = Math.max(0, this.#lastWriteMs + WRITE_INTERVAL_MS - this.#clock.monotonic());
@@ -63,6 +66,13 @@ export class StateFile {
   async flush(): Promise<void> {
     this.#writePending();
     await this.#writing;
+  }
+
+  /** Writes a last time. Later saves are ignored: the folder may belong to the next session by then. */
+  async close(snapshot: () => JsonObject): Promise<void> {
+    this.schedule(snapshot);
+    this.#isClosed = true;
+    await this.flush();
   }
 
   #writePending(): void {
@@ -80,6 +90,7 @@ export class StateFile {
   }
 
   async #write(text: string): Promise<void> {
+    if (text === this.#writtenText) return;
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = join(this.#folder, FILE_NAME);
     const temporary = `${path}.tmp`;
@@ -90,5 +101,6 @@ export class StateFile {
     await rename(temporary, path);
     await using folder = await open(this.#folder, "r");
     await folder.sync();
+    this.#writtenText = text;
   }
 }

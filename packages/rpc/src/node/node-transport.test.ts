@@ -130,6 +130,15 @@ describe("a connection into a black hole", () => {
     expect((await client.watch({})[Symbol.asyncIterator]().next()).done).toBe(false);
   });
 
+  it("is looked for while no call is open, too", async () => {
+    await using server = await http2Server((stream) => answer(stream));
+    await using transport = createNodeTransport({ baseUrl: server.url, pingIntervalMs: 20 });
+    await createClient(Health, transport).check({});
+    const [session] = server.sessions;
+    if (session === undefined) throw new Error("no session");
+    for (let count = 0; count < 2; count++) await once(session, "ping");
+  });
+
   it("is noticed while no call is open: the next call finds a fresh one", async () => {
     await using server = await http2Server((stream) => answer(stream));
     await using relay = await relayTo(server.port);

@@ -1,10 +1,15 @@
+import { commandKind } from "../frame.ts";
 import type { RemoteCell } from "./remote-cell.ts";
 import type { WorkerProcess, WorkerProcessOptions } from "./worker-process.ts";
 
 /** Cells in one worker from which on another worker is preferred. */
 const crowdedCells = 64;
-/** An idle worker that holds more than this is replaced by a fresh one, which takes about 80 MiB. */
-const largeIdleBytes = 256 * 1024 * 1024;
+/** A session moves when its worker has so many cells more than another. */
+const rebalanceCells = 4;
+/** An idle worker that holds more is replaced by a fresh one, which takes about 80 MiB. */
+const largeIdleBytes = 320 * 1024 * 1024;
+/** The same for one that keeps nothing for its sessions any more. */
+const unusedIdleBytes = 160 * 1024 * 1024;
 /** Workers beyond the first end when they have had no cell for so long. */
 const surplusIdleMs = 60_000;
 
@@ -61,25 +66,41 @@ export class WorkerPool {
 
   #workerFor(sessionKey: string): WorkerProcess {
     const own = this.#workerOfSession.get(sessionKey);
-    if (own?.isFit === true) return own;
-    const worker = this.#options.isDedicated ? this.#freeWorker() : this.#leastLoaded();
-    this.#workerOfSession.set(sessionKey, worker);
+    const worker = this.#options.isDedicated ? this.#dedicatedWorker(own) : this.#sharedWorker(own);
+    if (worker !== own) {
+      own?.send(0, commandKind.releaseSession, [sessionKey]);
+      this.#workerOfSession.set(sessionKey, worker);
+    }
     return worker;
   }
 
-  #leastLoaded(): WorkerProcess {
-    const fit = [...this.#workers].filter((worker) => worker.isFit);
-    const greeted = fit.filter((worker) => worker.hasGreeted);
-    const candidates = greeted.length > 0 ? greeted : fit;
+  #dedicatedWorker(own: WorkerProcess | undefined): WorkerProcess {
+    return own?.isFit === true ? own : this.#freeWorker();
+  }
+
+  /** The session's worker, unless another has far less to do; more workers are started while all are busy. */
+  #sharedWorker(own: WorkerProcess | undefined): WorkerProcess {
+    const isCrowded = [...this.#workers].every((worker) => !worker.isFit || worker.liveCells > 0);
+    const added = isCrowded && this.#fitCount() < this.#options.maxWorkers ? this.#addWorker() : undefined;
+    // A session that can run at once does not wait for a process to start.
+    const best = this.#leastLoaded((worker) => worker.hasGreeted) ?? this.#leastLoaded(() => true);
+    if (own?.isFit === true && (best === undefined || own.liveCells - best.liveCells < rebalanceCells))
+      return own;
+    if (best === undefined || best.liveCells >= crowdedCells) return added ?? best ?? this.#addWorker();
+    return best;
+  }
+
+  #fitCount(): number {
+    return [...this.#workers].filter((worker) => worker.isFit).length;
+  }
+
+  #leastLoaded(isCandidate: (worker: WorkerProcess) => boolean): WorkerProcess | undefined {
     let best: WorkerProcess | undefined;
-    for (const worker of candidates)
+    for (const worker of this.#workers) {
+      if (!worker.isFit || !isCandidate(worker)) continue;
       if (best === undefined || worker.liveCells < best.liveCells) best = worker;
-    const hasSpare = fit.length > greeted.length;
-    const isBusy = best === undefined || best.liveCells > 0;
-    if (best !== undefined && (!isBusy || hasSpare || fit.length >= this.#options.maxWorkers)) return best;
-    const added = this.#addWorker();
-    // The new one serves the next session: this one need not wait for a process to start.
-    return best === undefined || best.liveCells >= crowdedCells ? added : best;
+    }
+    return best;
   }
 
   /** In dedicated mode: a worker without a session; another is started for the session after this one. */
@@ -121,10 +142,15 @@ export class WorkerPool {
 
   /** A worker has nothing to do. Memory that programs took does not all come back while it lives. */
   #reconsider(worker: WorkerProcess, elapsedMs: number): void {
-    const isLarge = worker.residentBytes > largeIdleBytes;
-    const isSurplus = this.#workers.size > 1 && elapsedMs >= surplusIdleMs;
-    if (this.#options.isDedicated || !(isLarge || isSurplus)) return;
-    if (isLarge && this.#workers.size === 1) this.#addWorker();
-    worker.kill("it is idle", true);
+    if (this.#options.isDedicated) return;
+    const bytes = worker.residentBytes;
+    const isSurplus = elapsedMs >= surplusIdleMs;
+    const isLarge = bytes > (isSurplus ? unusedIdleBytes : largeIdleBytes);
+    if (!isLarge && !isSurplus) return;
+    const others = [...this.#workers].filter((other) => other !== worker && other.isFit);
+    const ready = others.filter((other) => other.hasGreeted);
+    // The largest goes first. One that waits for another to start is asked again.
+    if (ready.some((other) => isLarge || other.residentBytes <= bytes)) worker.kill("it is idle", true);
+    else if (isLarge && others.length === 0) this.#addWorker();
   }
 }

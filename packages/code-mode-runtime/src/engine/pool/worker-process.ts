@@ -24,6 +24,8 @@ const terminateGraceMs = 250;
 /** A worker that is silent for so long after such an order has come to a standstill. */
 const silenceMs = 5_000;
 const maxStuckThreads = 1;
+/** Longest time from its start to its greeting. */
+const startMs = 60_000;
 
 export interface WorkerProcessOptions {
   readonly command: WorkerCommand;
@@ -48,6 +50,7 @@ export class WorkerProcess {
   readonly #cells = new Map<number, RemoteCell>();
   readonly #reader = new FrameReader(maxFrameBytes);
   readonly #exited: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #startTimer: Disposable;
   #memoryTimer: Disposable | undefined;
   #stuckTimer: Disposable | undefined;
   #idleTimer: Disposable | undefined;
@@ -83,6 +86,7 @@ export class WorkerProcess {
         "cell worker complains",
       );
     });
+    this.#startTimer = options.clock.setTimer(startMs, () => this.kill("it did not start"));
     this.#child.unref();
     keepAlive(this.#child.stderr, false);
     keepAlive(channel, false);
@@ -133,7 +137,7 @@ export class WorkerProcess {
       this.#end(cell.number, (ending) => ending.end({ type: "terminated" }));
     });
     clock.setTimer(silenceMs, () => {
-      if (this.#lastHeardMs < orderedMs) this.kill("it does not answer");
+      if (this.#hasGreeted && this.#lastHeardMs < orderedMs) this.kill("it does not answer");
     });
   }
 
@@ -168,7 +172,9 @@ export class WorkerProcess {
     switch (kind) {
       case reportKind.hello:
         this.#hasGreeted = true;
+        this.#startTimer[Symbol.dispose]();
         this.#lowerPriority();
+        if (this.#cells.size === 0) this.#countIdle(0);
         return;
       case reportKind.stuck:
         this.#setStuck(Number(fields[0]));
@@ -268,6 +274,7 @@ export class WorkerProcess {
   }
 
   #countIdle(elapsedMs: number): void {
+    this.#idleTimer?.[Symbol.dispose]();
     this.#idleTimer = this.#options.clock.setTimer(idleMs, () => {
       this.#countIdle(elapsedMs + idleMs);
       this.#options.onIdle(this, elapsedMs + idleMs);
@@ -277,6 +284,7 @@ export class WorkerProcess {
   #gone(reason: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
+    this.#startTimer[Symbol.dispose]();
     this.#memoryTimer?.[Symbol.dispose]();
     this.#stuckTimer?.[Symbol.dispose]();
     this.#idleTimer?.[Symbol.dispose]();

@@ -22,6 +22,10 @@ export function hardenRealm(spared: object): void {
       if (typeof value === "function") visit(value.prototype);
     }
   };
+  // Programs have no constructors of these to ask with, and looking at them would only make them.
+  for (const name of ["Temporal", "WebAssembly", "SharedArrayBuffer", "Atomics", "console"]) {
+    deleteProperty(realmGlobal, name);
+  }
   visitPrototypes(realmGlobal);
   visitPrototypes(Intl);
   visit(getPrototypeOf(visit));

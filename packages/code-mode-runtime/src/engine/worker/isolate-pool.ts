@@ -3,7 +3,7 @@ import type { IsolatedVm } from "./load-isolated-vm.ts";
 
 /** Isolates that wait for the first cell of some session. */
 const preparedCount = 2;
-const refillDelayMs = 25;
+const refillDelayMs = 10;
 /** An isolate is given up after so many cells, */
 const maxCellsPerIsolate = 500;
 /** when it holds more than this share of its limit after a cell, */
@@ -12,10 +12,13 @@ const maxUsedShare = 0.25;
 const idleMs = 60_000;
 /** Isolates that wait for the next cell of their sessions, in one worker. */
 const maxKept = 64;
+/** What they may hold in all: it counts towards the memory of the worker, and no cell owns it. */
+const maxKeptBytes = 160 * 1024 * 1024;
 
 interface Kept {
   readonly sessionKey: string;
   readonly isolate: Isolate;
+  readonly heldBytes: number;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -27,7 +30,8 @@ export class IsolatePool {
   readonly #prepared: Isolate[] = [];
   /** Oldest first. */
   readonly #kept = new Set<Kept>();
-  #refillTimer: NodeJS.Timeout | undefined;
+  #keptBytes = 0;
+  #isRefilling = false;
 
   constructor(library: IsolatedVm, defaultHeapLimitBytes: number, onCatastrophe: (message: string) => void) {
     this.#library = library;
@@ -49,19 +53,18 @@ export class IsolatePool {
       this.#forget(kept);
       return kept.isolate;
     }
+    const prepared = heapLimitBytes === this.#defaultHeapLimitBytes ? this.#prepared.pop() : undefined;
     this.#refillLater();
-    if (heapLimitBytes === this.#defaultHeapLimitBytes) {
-      const prepared = this.#prepared.pop();
-      if (prepared !== undefined) return prepared;
-    }
-    return this.#create(heapLimitBytes);
+    return prepared ?? this.#create(heapLimitBytes);
   }
 
   /** Keeps an idle isolate whose cell has ended cleanly, unless it has served enough. */
   giveBack(sessionKey: string, isolate: Isolate): void {
+    const { heldBytes, usedBytes } = isolate.memory();
     const isWorn =
       isolate.cellCount >= maxCellsPerIsolate ||
-      isolate.usedBytes() > isolate.heapLimitBytes * maxUsedShare ||
+      usedBytes > isolate.heapLimitBytes * maxUsedShare ||
+      heldBytes > maxKeptBytes ||
       this.#holds(sessionKey);
     if (isWorn) {
       isolate.dispose();
@@ -70,11 +73,15 @@ export class IsolatePool {
     const kept: Kept = {
       sessionKey,
       isolate,
+      heldBytes,
       timer: setTimeout(() => this.#drop(kept), idleMs),
     };
     this.#kept.add(kept);
-    const [oldest] = this.#kept;
-    if (this.#kept.size > maxKept && oldest !== undefined) this.#drop(oldest);
+    this.#keptBytes += heldBytes;
+    for (const oldest of this.#kept) {
+      if (this.#kept.size <= maxKept && this.#keptBytes <= maxKeptBytes) break;
+      this.#drop(oldest);
+    }
     setImmediate(() => {
       // The session's next cell may have taken it already.
       if (this.#kept.has(kept)) isolate.prepare();
@@ -93,6 +100,7 @@ export class IsolatePool {
   #forget(kept: Kept): void {
     clearTimeout(kept.timer);
     this.#kept.delete(kept);
+    this.#keptBytes -= kept.heldBytes;
   }
 
   #drop(kept: Kept): void {
@@ -104,15 +112,16 @@ export class IsolatePool {
     return Isolate.create(this.#library, heapLimitBytes, this.#onCatastrophe);
   }
 
-  /** Waits until no cell has asked for a while: making an isolate takes the time of a dozen cells. */
+  /** One at a time, and not while the cell that has just asked starts: making one takes as long as several cells. */
   #refillLater(): void {
-    clearTimeout(this.#refillTimer);
-    this.#refillTimer = setTimeout(() => void this.#refill(), refillDelayMs);
+    if (this.#isRefilling || this.#prepared.length >= preparedCount) return;
+    this.#isRefilling = true;
+    setTimeout(() => void this.#refill(), refillDelayMs);
   }
 
   async #refill(): Promise<void> {
-    if (this.#prepared.length >= preparedCount) return;
     this.#prepared.push(await this.#create(this.#defaultHeapLimitBytes));
+    this.#isRefilling = false;
     this.#refillLater();
   }
 }

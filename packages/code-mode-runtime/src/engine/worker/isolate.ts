@@ -2,6 +2,7 @@ import type ivm from "isolated-vm";
 import { serviceRealmScript, userKitScript } from "../realm/realm-scripts.ts";
 import type { CellSetup } from "../realm/realm-types.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
+import { MODULE_FILE_NAME } from "./module-source.ts";
 
 const bytesPerMebibyte = 1024 * 1024;
 /** Smaller limits are raised to this, so that a program can run at all. */
@@ -12,6 +13,14 @@ const kitOptions = { filename: "<anonymous>", result: { reference: true } } as c
 
 /** Why a task of an isolate did not come back normally. */
 export type IsolateLoss = "memory" | "disposed";
+
+/** Memory of an isolate, array buffers included. */
+export interface IsolateMemory {
+  /** Bytes of objects, garbage included. */
+  readonly usedBytes: number;
+  /** Bytes taken from the system. */
+  readonly heldBytes: number;
+}
 
 /** References to the functions of the service realm. */
 interface ServiceReferences {
@@ -136,14 +145,14 @@ export class Isolate {
   }
 
   compile(code: string, lineOffset: number): ivm.Module {
-    return this.#isolate.compileModuleSync(code, { filename: "exec_main.mjs", lineOffset });
+    return this.#isolate.compileModuleSync(code, { filename: MODULE_FILE_NAME, lineOffset });
   }
 
   /** Off the main thread. The isolate must not be used for another cell afterwards, nor the handle be released. */
   async compileLarge(code: string, lineOffset: number): Promise<ivm.Module> {
     this.#taskStarted();
     try {
-      return await this.#isolate.compileModule(code, { filename: "exec_main.mjs", lineOffset });
+      return await this.#isolate.compileModule(code, { filename: MODULE_FILE_NAME, lineOffset });
     } finally {
       this.#taskEnded();
     }
@@ -151,19 +160,19 @@ export class Isolate {
 
   /** Runs the module's first turn. Settles when its microtasks are drained. */
   evaluate(module: ivm.Module): Promise<void> {
-    return this.#track(module.evaluate());
+    return this.#track(() => module.evaluate());
   }
 
   fireTimer(timerId: number): Promise<void> {
-    return this.#track(this.#service.fireTimer.apply(undefined, [timerId]));
+    return this.#track(() => this.#service.fireTimer.apply(undefined, [timerId]));
   }
 
   resolveTool(callNumber: number, json: string): Promise<void> {
-    return this.#track(this.#service.resolveTool.apply(undefined, [callNumber, json]));
+    return this.#track(() => this.#service.resolveTool.apply(undefined, [callNumber, json]));
   }
 
   rejectTool(callNumber: number, message: string): Promise<void> {
-    return this.#track(this.#service.rejectTool.apply(undefined, [callNumber, message]));
+    return this.#track(() => this.#service.rejectTool.apply(undefined, [callNumber, message]));
   }
 
   /** Lets go of the cell that ended; the isolate can serve another. */
@@ -174,10 +183,18 @@ export class Isolate {
     this.cellCount += 1;
   }
 
-  /** Bytes in use, array buffers included. */
-  usedBytes(): number {
-    const statistics = this.#isolate.getHeapStatisticsSync();
-    return statistics.used_heap_size + statistics.externally_allocated_size;
+  /** What it holds now. Infinite when it cannot tell, which means that it is of no further use. */
+  memory(): IsolateMemory {
+    try {
+      const statistics = this.#isolate.getHeapStatisticsSync();
+      const external = statistics.externally_allocated_size;
+      return {
+        usedBytes: statistics.used_heap_size + external,
+        heldBytes: statistics.total_heap_size + external,
+      };
+    } catch {
+      return { usedBytes: Number.POSITIVE_INFINITY, heldBytes: Number.POSITIVE_INFINITY };
+    }
   }
 
   /** Settles when no task runs. May never happen: some built-ins cannot be interrupted. */
@@ -198,13 +215,13 @@ export class Isolate {
   }
 
   /**
-   * Waits for a task. Its failure says nothing, since any unhandled rejection of the program makes it fail, except
-   * when the isolate is gone.
+   * Starts a task and waits for it. Its failure says nothing, since any unhandled rejection of the program makes it
+   * fail, except when the isolate is gone.
    */
-  async #track(task: Promise<unknown>): Promise<void> {
+  async #track(task: () => Promise<unknown>): Promise<void> {
     this.#taskStarted();
     try {
-      await task;
+      await task();
     } catch (error) {
       if (this.#isolate.isDisposed && !this.#isDisposed) {
         // The library's text is the only sign of why.

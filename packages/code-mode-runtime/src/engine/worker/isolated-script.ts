@@ -11,6 +11,8 @@ import { toScriptAction } from "./to-script-action.ts";
 
 /** How long microtasks may go on after the module has settled, before the cell is ended without them. */
 const drainGraceMs = 1_000;
+/** A longer text would harm the server, whose messages end at 64 MiB: the program counts as out of memory. */
+const maxMessageCharacters = 96 * 1024 * 1024;
 /** Longer sources are compiled off the main thread, which must stay responsive. */
 const maxSyncCompileCharacters = 64 * 1024;
 
@@ -147,6 +149,10 @@ export class IsolatedScript implements RunningScript {
   /** One message of the program. Its side of the channel stays in closures of the service realm. */
   #take(kind: string, values: readonly Primitive[]): void {
     if (this.#hasEnded) return;
+    if (values.some((value) => typeof value === "string" && value.length > maxMessageCharacters)) {
+      this.runOutOfMemory();
+      return;
+    }
     const [first, second] = values;
     switch (kind) {
       case "timer":
@@ -188,7 +194,7 @@ export class IsolatedScript implements RunningScript {
     const isBufferRefused = errorText?.startsWith("RangeError: Array buffer allocation failed") === true;
     if (isBufferRefused && this.#isolate.isIdle) {
       // Array buffers count, but V8 refuses them with an ordinary error instead of ending the isolate.
-      if (this.#isolate.usedBytes() > this.#isolate.heapLimitBytes / 2) {
+      if (this.#isolate.memory().usedBytes > this.#isolate.heapLimitBytes / 2) {
         this.runOutOfMemory();
         return;
       }

@@ -58,6 +58,7 @@ export function confusableLines(text: EditableText, span: Span): number[] {
 /** Where the flattened needle is found first, as the smallest span of whole characters around it. */
 export function firstConfusableSpan(text: EditableText, needle: string): Span | undefined {
   const flattener = new Flattener(text);
+  if (!flattener.isTypographic(text.units) && !flattener.isTypographic(needle)) return undefined;
   const flat = flattener.flatten(text.units);
   const pattern = flattener.flatten(needle).units;
   const at = pattern === "" ? -1 : flat.units.indexOf(pattern);

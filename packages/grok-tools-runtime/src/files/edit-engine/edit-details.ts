@@ -18,77 +18,76 @@ export interface EditDetail {
 }
 
 const CONTEXT_LINES = 3;
+/** Longer contexts and prefixes keep the part next to the change. */
+const MAX_CONTEXT_CHARS = 1000;
+/** Details end when they have so many characters in all. */
+const MAX_DETAIL_CHARS = 4 * 1024 * 1024;
 
-/** Details of the first `maxDetails` of all replacements of an edit, in order. */
+/** An edit to describe. */
+export interface DescribedEdit {
+  readonly text: EditableText;
+  readonly replacements: readonly Replacement[];
+  /** The new text. */
+  readonly units: string;
+}
+
+/** Details of the first `maxDetails` replacements of an edit, in order; fewer when they would become very long. */
 export function editDetails(
-  text: EditableText,
-  replacements: readonly Replacement[],
+  { text, replacements, units: newUnits }: DescribedEdit,
   maxDetails: number,
 ): EditDetail[] {
-  const newUnits = applyToUnits(text.units, replacements);
-  const oldLines = new LineCounter(text.units);
-  const newLines = new LineCounter(newUnits);
+  const oldStarts = new LineCursor(text.units);
+  const newStarts = new LineCursor(newUnits);
+  const newEnds = new LineCursor(newUnits);
+  const details: EditDetail[] = [];
   let shift = 0;
-  return replacements.slice(0, maxDetails).map(({ span, units }) => {
+  let charCount = 0;
+  for (const { span, units } of replacements.slice(0, maxDetails)) {
     const start = span.start + shift;
     const end = start + units.length;
     shift += units.length - (span.end - span.start);
-    const lineStart = newUnits.lastIndexOf("\n", start - 1) + 1;
-    const toText = (from: number, to: number): string =>
-      fromUnits(newUnits.slice(from, to), text).replaceAll("\r\n", "\n");
-    return {
-      old_string: fromUnits(text.units.slice(span.start, span.end), text).replaceAll("\r\n", "\n"),
-      old_line: oldLines.lineAt(span.start),
-      new_string: fromUnits(units, text).replaceAll("\r\n", "\n"),
-      new_line: newLines.lineAt(start),
-      context_before: toText(linesBack(newUnits, start === 0 ? 0 : lineStart), start === 0 ? 0 : lineStart),
-      context_after: toText(nextLine(newUnits, end), linesOn(newUnits, nextLine(newUnits, end))),
-      line_prefix: start === 0 ? "" : toText(lineStart, start),
-    };
-  });
-}
-
-function applyToUnits(units: string, replacements: readonly Replacement[]): string {
-  const parts: string[] = [];
-  let copied = 0;
-  for (const { span, units: inserted } of replacements) {
-    parts.push(units.slice(copied, span.start), inserted);
-    copied = span.end;
+    charCount += span.end - span.start + units.length;
+    if (charCount > MAX_DETAIL_CHARS && details.length > 0) break;
+    newStarts.seek(start);
+    newEnds.seek(end);
+    oldStarts.seek(span.start);
+    const { lineStart } = newStarts;
+    const toText = (part: string): string => fromUnits(part, text).replaceAll("\r\n", "\n");
+    details.push({
+      old_string: toText(text.units.slice(span.start, span.end)),
+      old_line: oldStarts.line,
+      new_string: toText(units),
+      new_line: newStarts.line,
+      context_before: toText(linesBefore(newUnits, lineStart)),
+      context_after: toText(linesFrom(newUnits, newEnds.lineStart === end ? end : newEnds.nextLineStart)),
+      line_prefix: toText(newUnits.slice(Math.max(lineStart, start - MAX_CONTEXT_CHARS), start)),
+    });
   }
-  return parts.join("") + units.slice(copied);
+  return details;
 }
 
-/** Start of the line three lines before `lineStart`. */
-function linesBack(units: string, lineStart: number): number {
-  let at = lineStart;
-  for (let line = 0; line < CONTEXT_LINES && at > 0; line += 1) {
-    at = at === 1 ? 0 : units.lastIndexOf("\n", at - 2) + 1;
-  }
-  return at;
+/** Up to three lines that end at `lineStart`. */
+function linesBefore(units: string, lineStart: number): string {
+  const near = units.slice(Math.max(0, lineStart - MAX_CONTEXT_CHARS), lineStart);
+  const lines = near.split("\n");
+  // The last one is the empty text behind the last line feed.
+  return lines.slice(-CONTEXT_LINES - 1).join("\n");
 }
 
-/** End of the third line from `lineStart`. */
-function linesOn(units: string, lineStart: number): number {
-  let at = lineStart;
-  for (let line = 0; line < CONTEXT_LINES; line += 1) {
-    const feed = units.indexOf("\n", at);
-    if (feed === -1) return units.length;
-    at = feed + 1;
-  }
-  return at;
+/** Up to three lines from a beginning of a line. */
+function linesFrom(units: string, lineStart: number): string {
+  const near = units.slice(lineStart, lineStart + MAX_CONTEXT_CHARS);
+  const lines = near.split("\n");
+  const isWhole = lines.length > CONTEXT_LINES;
+  return lines.slice(0, CONTEXT_LINES).join("\n") + (isWhole ? "\n" : "");
 }
 
-/** The position itself when a line begins there, else the beginning of the next line. */
-function nextLine(units: string, position: number): number {
-  if (position === 0 || units[position - 1] === "\n") return position;
-  const feed = units.indexOf("\n", position);
-  return feed === -1 ? units.length : feed + 1;
-}
-
-/** Line numbers of ascending positions, counted once. */
-class LineCounter {
+/** Goes through a text once and knows the line of ever later positions. */
+class LineCursor {
   readonly #units: string;
-  #line = 1;
+  /** From 1. */
+  line = 1;
+  lineStart = 0;
   #nextFeed: number;
 
   constructor(units: string) {
@@ -96,11 +95,16 @@ class LineCounter {
     this.#nextFeed = units.indexOf("\n");
   }
 
-  lineAt(position: number): number {
+  seek(position: number): void {
     while (this.#nextFeed !== -1 && this.#nextFeed < position) {
-      this.#line += 1;
-      this.#nextFeed = this.#units.indexOf("\n", this.#nextFeed + 1);
+      this.line += 1;
+      this.lineStart = this.#nextFeed + 1;
+      this.#nextFeed = this.#units.indexOf("\n", this.lineStart);
     }
-    return this.#line;
+  }
+
+  /** Beginning of the line after the current one; the end of the text when there is none. */
+  get nextLineStart(): number {
+    return this.#nextFeed === -1 ? this.#units.length : this.#nextFeed + 1;
   }
 }

@@ -16,6 +16,7 @@ export const MAX_MATCHES: number = 1_000_000;
  */
 export function findMatches(haystack: string, needle: string): Span[] {
   if (needle === "") return [];
+  if (!needle.includes("\n")) return findExact(haystack, needle);
   if (needle.includes("\r\n")) {
     const exact = findExact(haystack, needle);
     if (exact.length > 0) return exact;

@@ -14,26 +14,29 @@ export interface Replacement {
 /** New content of a file and where it differs. */
 export interface SplicedContent {
   readonly bytes: Buffer;
+  /** The new text in units, without the byte order mark. */
+  readonly units: string;
   readonly spans: readonly ChangedBytes[];
 }
 
-/** Replaces spans, ascending and not overlapping; every byte outside them is copied as it is. */
+/** Replaces spans, ascending and not overlapping; everything outside them stays byte for byte. */
 export function spliceText(text: EditableText, replacements: readonly Replacement[]): SplicedContent {
-  const parts: Uint8Array[] = [];
+  const parts: string[] = [];
   const spans: ChangedBytes[] = [];
   let copied = 0;
   let length = 0;
   for (const { span, units } of replacements) {
-    const start = toByteOffset(span.start, text);
-    const end = toByteOffset(span.end, text);
-    const inserted = unitsToBytes(units, text);
-    parts.push(text.bytes.subarray(copied, start), inserted);
-    length += start - copied + inserted.length;
-    spans.push([start, end, length]);
-    copied = end;
+    parts.push(text.units.slice(copied, span.start), units);
+    length += span.start - copied + units.length;
+    spans.push([toByteOffset(span.start, text), toByteOffset(span.end, text), toByteOffset(length, text)]);
+    copied = span.end;
   }
-  parts.push(text.bytes.subarray(copied));
-  return { bytes: Buffer.concat(parts), spans };
+  parts.push(text.units.slice(copied));
+  const units = parts.join("");
+  const mark = text.bytes.subarray(0, text.markBytes);
+  // Half a unit at the end of a UTF-16 file.
+  const rest = text.bytes.subarray(toByteOffset(text.units.length, text));
+  return { bytes: Buffer.concat([mark, unitsToBytes(units, text), rest]), units, spans };
 }
 
 /** Which line endings a text has. */

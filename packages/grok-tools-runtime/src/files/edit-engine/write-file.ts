@@ -31,12 +31,21 @@ export interface PendingWrite {
  * @throws {@link TriviumError} `permissionDenied` outside the roots, or the file system's error.
  */
 export async function writeFileInPlaceOf(write: PendingWrite): Promise<boolean> {
-  const { path, expected, roots } = write;
-  if (expected !== undefined) {
-    // A rename would replace a file its owner made read-only.
-    await access(path, constants.W_OK);
-    if (expected.stats.nlink > 1) return await writeInto(write, expected);
+  const { path, expected } = write;
+  if (expected === undefined) return await writeBeside(write);
+  // A rename would replace a file its owner made read-only.
+  await access(path, constants.W_OK);
+  if (expected.stats.nlink > 1) return await writeInto(write, expected);
+  try {
+    return await writeBeside(write);
+  } catch (cause) {
+    if (needsWriteInPlace(cause)) return await writeInto(write, expected);
+    throw cause;
   }
+}
+
+async function writeBeside(write: PendingWrite): Promise<boolean> {
+  const { path, expected, roots } = write;
   await using folder = await OpenFolder.open(dirname(path), { roots, create: expected === undefined });
   const temporaryPath = folder.entry(write.temporaryName);
   const target = folder.entry(basename(path));
@@ -46,9 +55,6 @@ export async function writeFileInPlaceOf(write: PendingWrite): Promise<boolean> 
     if (!(await isUnchanged(target, expected))) return false;
     await rename(temporaryPath, target);
     return true;
-  } catch (cause) {
-    if (expected !== undefined && needsWriteInPlace(cause)) return await writeInto(write, expected);
-    throw cause;
   } finally {
     // Renamed away in the ordinary case.
     await unlink(temporaryPath).catch(() => undefined);

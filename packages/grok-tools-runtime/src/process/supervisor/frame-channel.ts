@@ -11,16 +11,21 @@ export interface FrameHandlers<Incoming> {
 const HEADER_BYTES = 8;
 /** Far above any message of ours; a larger length means that the stream is out of step. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
+/** Enough for a first message, before it is known who speaks. */
+const MAX_FIRST_FRAME_BYTES = 4096;
 
 /** Messages with attached bytes over a local socket, in order. */
 export class FrameChannel<Incoming, Outgoing> {
   readonly #socket: Socket;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
+  #maxFrameBytes: number;
   #isClosed = false;
 
-  constructor(socket: Socket, handlers: FrameHandlers<Incoming>) {
+  /** @param trust `stranger`: nothing large is taken before {@link FrameChannel.trustPeer} */
+  constructor(socket: Socket, handlers: FrameHandlers<Incoming>, trust: "peer" | "stranger" = "peer") {
     this.#socket = socket;
+    this.#maxFrameBytes = trust === "peer" ? MAX_FRAME_BYTES : MAX_FIRST_FRAME_BYTES;
     socket.on("data", (chunk: Buffer) => {
       this.#pending.push(chunk);
       this.#pendingBytes += chunk.length;
@@ -49,6 +54,11 @@ export class FrameChannel<Incoming, Outgoing> {
     return true;
   }
 
+  /** The other side has proved who it is. */
+  trustPeer(): void {
+    this.#maxFrameBytes = MAX_FRAME_BYTES;
+  }
+
   /** Closes after what was sent has left. */
   end(): void {
     this.#socket.end();
@@ -66,7 +76,7 @@ export class FrameChannel<Incoming, Outgoing> {
       const jsonBytes = header.readUInt32LE(0);
       const attachedBytes = header.readUInt32LE(4);
       const frameBytes = HEADER_BYTES + jsonBytes + attachedBytes;
-      if (frameBytes > MAX_FRAME_BYTES) {
+      if (frameBytes > this.#maxFrameBytes) {
         this.#socket.destroy();
         return;
       }
@@ -75,8 +85,12 @@ export class FrameChannel<Incoming, Outgoing> {
       this.#pending = [frame.subarray(frameBytes)];
       this.#pendingBytes -= frameBytes;
       const json = frame.subarray(HEADER_BYTES, HEADER_BYTES + jsonBytes).toString();
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both ends are this package in one version
-      handlers.onMessage(JSON.parse(json) as Incoming, frame.subarray(HEADER_BYTES + jsonBytes, frameBytes));
+      const message = parseMessage<Incoming>(json);
+      if (message === undefined) {
+        this.#socket.destroy();
+        return;
+      }
+      handlers.onMessage(message, frame.subarray(HEADER_BYTES + jsonBytes, frameBytes));
     }
   }
 
@@ -88,5 +102,18 @@ export class FrameChannel<Incoming, Outgoing> {
     const joined = Buffer.concat(this.#pending);
     this.#pending = [joined];
     return joined;
+  }
+}
+
+/** Undefined for what no helper of ours would send. */
+function parseMessage<Message>(json: string): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value !== "object" || value === null || !("type" in value)) return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both ends are this package in one version
+    return value as Message;
+  } catch {
+    // Not JSON: the other side is no helper.
+    return undefined;
   }
 }

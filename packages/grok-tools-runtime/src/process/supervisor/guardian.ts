@@ -72,7 +72,9 @@ export class Guardian {
     for (const child of this.#helpers.values()) child.kill("SIGKILL");
     this.#helpers.clear();
     this.#endOrphans(KILL_LIMIT_MS);
-    this.#endMarked({ environmentEntry: `${SERVER_MARK}=${this.#tools.start.serverId}` });
+    if (this.#tools.native === undefined) {
+      this.#endMarked({ environmentEntry: `${SERVER_MARK}=${this.#tools.start.serverId}` });
+    }
   }
 
   /** Children that are no helpers came from a helper that is dead. */

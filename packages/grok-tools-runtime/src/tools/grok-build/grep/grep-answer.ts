@@ -26,7 +26,7 @@ export function grepAnswer(answer: GrepAnswer): ToolResult {
     mode === "content" ? dropped.filter(({ matchCount: count }) => count > 0).length : dropped.length;
   const atLeast = isTruncated ? "at least " : "";
   const body =
-    lines.length === 0
+    lines.length === 0 && !isTruncated
       ? ["No matches found"]
       : [
           headline(answer, matchCount, atLeast),

@@ -180,7 +180,7 @@ function withinLimits(lines: readonly ListedLine[], input: GrepInput): readonly 
   return end === -1 ? head : head.slice(0, end);
 }
 
-function notesOn({ stderr, exitCode, isTimedOut, usedPcre2 }: SearchEnd): string[] {
+function notesOn({ stderr, exitCode, isTimedOut, engine }: SearchEnd): string[] {
   const complaints = exitCode === 2 ? stderr.split("\n").filter((line) => line !== "") : [];
   const more = complaints.length - MAX_NOTED_COMPLAINTS;
   return [
@@ -189,7 +189,10 @@ function notesOn({ stderr, exitCode, isTimedOut, usedPcre2 }: SearchEnd): string
       .map((line) => `[not searched: ${line.replace(/^rg: /, "")}]`),
     ...(more > 0 ? [`[${more} more places were not searched]`] : []),
     ...(isTimedOut ? [`[the search was ended after ${TIMEOUT_MS / 1000} seconds]`] : []),
-    ...(usedPcre2 ? ["[searched with the PCRE2 engine, which this pattern needs]"] : []),
+    ...(engine === "pcre2" ? ["[searched with the PCRE2 engine, which this pattern needs]"] : []),
+    ...(engine === "built-in"
+      ? ["[ripgrep is missing: searched with the built-in engine, JavaScript patterns]"]
+      : []),
   ];
 }
 

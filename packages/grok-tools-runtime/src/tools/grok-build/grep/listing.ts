@@ -1,4 +1,4 @@
-import { firstCharacters } from "../../../search/content-reader.ts";
+import { firstCharacters } from "../../../search/content-collector.ts";
 import type { FileLines, FoundLine } from "../../../search/matching-lines.ts";
 import type { FoundPath } from "../../../search/search-paths.ts";
 

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
@@ -10,6 +11,9 @@ import { toolContext } from "../../../testing/tool-context.ts";
 import type { ToolContext, ToolResult } from "../../../tool.ts";
 import { defaultToolSettings } from "../../../tool-settings.ts";
 import { readFile } from "./read-file.ts";
+
+/** Program that makes a named pipe. */
+const makePipe = "mkfifo";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let context: ToolContext<unknown>;
@@ -32,14 +36,18 @@ describe("GrokBuild:read_file", () => {
   });
 
   it.each([
-    [{ offset: -1 }, "4→", "", null],
-    [{ offset: -2 }, "3→c\n", "c\n", null],
-    [{ offset: 0, limit: 1 }, "1→a", "a\n", 0],
-    [{ offset: 2, limit: 9 }, "2→b\nc\n", "b\nc\n", 2],
-  ])("reads the window %j", async (window, content, raw_output, offset) => {
+    { window: { offset: -1 }, content: "4→", raw_output: "", offset: null },
+    { window: { offset: -2 }, content: "3→c\n", raw_output: "c\n", offset: null },
+    { window: { offset: 0, limit: 1 }, content: "1→a", raw_output: "a\n", offset: 0 },
+    { window: { offset: 2, limit: 9 }, content: "2→b\nc\n", raw_output: "b\nc\n", offset: 2 },
+  ])("reads the window $window", async ({ window, ...expected }) => {
     await put("a.txt", "a\nb\nc\n");
-    const { output } = await read("a.txt", window);
-    expect(output).toMatchObject({ FileContent: { content, raw_output, offset } });
+    expect((await read("a.txt", window)).output).toMatchObject({ FileContent: expected });
+  });
+
+  it.runIf(existsSync("/proc/self/status"))("reads files that the kernel makes up", async () => {
+    const { promptText } = await read("/proc/self/status", { limit: 1 });
+    expect(promptText).toMatch(/^1→Name:/);
   });
 
   it("says that it stopped at the cap of lines, and is silent about the caller's own limit", async () => {
@@ -65,7 +73,7 @@ describe("GrokBuild:read_file", () => {
   });
 
   it("refuses what is no regular file without touching it", async () => {
-    execFileSync("mkfifo", [join(folder.path, "pipe")]);
+    execFileSync(makePipe, [join(folder.path, "pipe")]);
     for (const path of ["pipe", "/dev/zero"]) {
       const { failure, output } = await read(path);
       expect(failure).toMatchObject({ code: ErrorCode.INVALID_INPUT, reason: "not_a_regular_file" });
@@ -199,7 +207,13 @@ function png(width: number, height: number): Buffer {
   header.writeUInt32BE(height, 4);
   return Buffer.concat([
     Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
-    ...([["IHDR", header], ["IDAT", Buffer.alloc(30)], ["IEND", Buffer.alloc(0)]] as const).map(([type, data]) => {
+    ...(
+      [
+        ["IHDR", header],
+        ["IDAT", Buffer.alloc(30)],
+        ["IEND", Buffer.alloc(0)],
+      ] as const
+    ).map(([type, data]) => {
       const length = Buffer.alloc(4);
       length.writeUInt32BE(data.length);
       return Buffer.concat([length, Buffer.from(type), data, Buffer.alloc(4)]);

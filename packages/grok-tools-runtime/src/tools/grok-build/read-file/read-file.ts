@@ -67,10 +67,11 @@ async function readTarget(
     if (await context.resource(ignoreFilter).isIgnored(path)) return ignored(named);
   }
   await using file = await openFile(path, readableRoots(context));
-  const probe = await readRange(file, 0, Math.min(PROBE_BYTES, file.stats.size));
+  const probe = await readRange(file, 0, Math.min(PROBE_BYTES, file.sizeBytes));
   const extension = extensionOf(path);
   const mimeType = imageTypeOf(probe);
-  if (mimeType !== undefined) return await readImage({ file, display: named.display, mimeType });
+  if (mimeType !== undefined)
+    return await readImage({ file, display: named.display, mimeType, signal: context.signal });
   if (extension === "pdf" || probe.subarray(0, 5).toString("latin1") === "%PDF-") {
     return readPdf({ file, display: named.display, pages: input.pages, format: input.format });
   }

@@ -22,9 +22,9 @@ export function readPdf({ file, display, format = "image" }: PdfTarget): ReadFai
   if (format !== "image" && format !== "text") {
     return contentFailure(`Error: the format ${format} is not known; use image or text.`);
   }
-  if (file.stats.size > MAX_PDF_BYTES) {
+  if (file.sizeBytes > MAX_PDF_BYTES) {
     return contentFailure(
-      `Error: ${display} has ${file.stats.size} bytes; PDF documents up to ${MAX_PDF_BYTES} bytes can be read.`,
+      `Error: ${display} has ${file.sizeBytes} bytes; PDF documents up to ${MAX_PDF_BYTES} bytes can be read.`,
       "too_large",
     );
   }

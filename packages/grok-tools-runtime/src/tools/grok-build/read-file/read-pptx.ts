@@ -25,9 +25,9 @@ export async function readPptx({
   display,
   signal,
 }: PptxTarget): Promise<ToolResult | ReadFailure> {
-  if (file.stats.size > MAX_PPTX_BYTES) {
+  if (file.sizeBytes > MAX_PPTX_BYTES) {
     return contentFailure(
-      `Error: ${display} has ${file.stats.size} bytes; presentations up to ${MAX_PPTX_BYTES} bytes can be read.`,
+      `Error: ${display} has ${file.sizeBytes} bytes; presentations up to ${MAX_PPTX_BYTES} bytes can be read.`,
       "too_large",
     );
   }

@@ -1,7 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
 import { ErrorCode } from "@trivium/proto/grok-tools";
@@ -9,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallOptions } from "../../../execute/call-options.ts";
 import type { ToolAnswer } from "../../../execute/tool-answer.ts";
 import { createCommandRunner, type ProcessRunner } from "../../../process/create-command-runner.ts";
+import { commandLines } from "../../../testing/command-lines.ts";
 import { type TestRuntime, testRuntime } from "../../../testing/test-runtime.ts";
+import { until } from "../../../testing/until.ts";
 import type { ToolSession } from "../../../tool-session.ts";
 import { getTaskOutput } from "../get-task-output/get-task-output.ts";
 import { killTask } from "../kill-task/kill-task.ts";
@@ -59,7 +60,7 @@ const run = async (session: ToolSession, input: object, options: CallOptions = {
 const call = async (session: ToolSession, name: string, input: object): Promise<Answer> =>
   toAnswer(await session.execute(name, input as never));
 
-describe("GrokBuild:run_terminal_cmd", () => {
+describe("GrokBuild:run_terminal_cmd", { timeout: 20_000 }, () => {
   it("answers with the output in order, the exit code and the log", async () => {
     await using session = await open();
     const { output, text } = await run(
@@ -198,7 +199,7 @@ describe("GrokBuild:run_terminal_cmd", () => {
   });
 });
 
-describe("background tasks", () => {
+describe("background tasks", { timeout: 20_000 }, () => {
   it("run beside calls and are shown, waited for and killed by id", async () => {
     await using session = await open();
     const started = await run(session, { command: "echo begun; sleep 43", is_background: true });
@@ -317,25 +318,4 @@ function toAnswer({ result }: ToolAnswer): Answer {
 async function subfolder(name: string): Promise<string> {
   await mkdir(join(test.workspace, name));
   return name;
-}
-
-function commandLines(): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-      } catch {
-        // Ended meanwhile.
-        return "";
-      }
-    });
-}
-
-async function until(condition: () => boolean, limitMs = 5000): Promise<void> {
-  const deadline = performance.now() + limitMs;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error("the condition did not come true");
-    await delay(5);
-  }
 }

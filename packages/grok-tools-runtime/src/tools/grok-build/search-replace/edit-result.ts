@@ -6,7 +6,7 @@ import type { AppliedEdit } from "./decide-edit.ts";
 import type { SearchReplaceInput } from "./search-replace-input.ts";
 
 /** Replacements that are described one by one. */
-const MAX_DETAILS = 10_000;
+const MAX_DETAILS = 5000;
 
 /** An edit that was written. */
 export interface WrittenEdit {
@@ -94,9 +94,9 @@ function wholeDetail({ old_string, new_string }: SearchReplaceInput): EditDetail
   };
 }
 
-function detailsOf(input: SearchReplaceInput, { text, replacements, ...how }: ReplacedText): EditDetail[] {
-  const details = editDetails(text, replacements, MAX_DETAILS);
-  if (how.anchorsRemoved || how.typographyFlattened) return details;
+function detailsOf(input: SearchReplaceInput, replaced: ReplacedText): EditDetail[] {
+  const details = editDetails(replaced, MAX_DETAILS);
+  if (replaced.anchorsRemoved || replaced.typographyFlattened) return details;
   const { old_string, new_string } = input;
   return details.map((detail) => ({ ...detail, old_string, new_string }));
 }

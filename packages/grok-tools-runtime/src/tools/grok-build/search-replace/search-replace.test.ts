@@ -31,11 +31,32 @@ describe("GrokBuild:search_replace", () => {
     expect(output["EditsApplied"]).toMatchObject({
       tool_output_for_prompt: promptText,
       absolute_path: join(folder.path, "a.txt"),
-      receipt: { spans: [[4, 5, 7], [11, 12, 16]], line_ending: "lf", encoding: "utf-8" },
+      receipt: {
+        spans: [
+          [4, 5, 7],
+          [11, 12, 16],
+        ],
+        line_ending: "lf",
+        encoding: "utf-8",
+      },
       edits: {
         details: [
-          { ...common, old_line: 3, new_line: 3, line_prefix: "", context_before: "1\n2\n", context_after: "z = 2\n4\n5\n" },
-          { ...common, old_line: 3, new_line: 4, line_prefix: "z = 1; ", context_before: "1\n2\ny\n", context_after: "4\n5\n6\n" },
+          {
+            ...common,
+            old_line: 3,
+            new_line: 3,
+            line_prefix: "",
+            context_before: "1\n2\n",
+            context_after: "z = 2\n4\n5\n",
+          },
+          {
+            ...common,
+            old_line: 3,
+            new_line: 4,
+            line_prefix: "z = 1; ",
+            context_before: "1\n2\ny\n",
+            context_after: "4\n5\n6\n",
+          },
         ],
       },
     });
@@ -49,16 +70,21 @@ describe("GrokBuild:search_replace", () => {
 
   it("says what it looked for and where the nearest candidate is", async () => {
     await put("a.txt", "foo\nbar_baz qux\n");
-    const { failure, promptText, output } = await replace({ old_string: "  bar_baz  qux\nmore", new_string: "z" });
+    const { failure, promptText, output } = await replace({
+      old_string: "  bar_baz  qux\nmore",
+      new_string: "z",
+    });
     expect(failure).toMatchObject({ code: ErrorCode.NO_MATCHES, lineNumber: 2 });
     expect(promptText).toContain('"  bar_baz  qux"');
     expect(promptText).toContain("\n\nNearest match: line 2: bar_baz qux");
-    expect(output).toMatchObject({ NoMatchesFound: { message: promptText, file_path: join(folder.path, "a.txt") } });
+    expect(output).toMatchObject({
+      NoMatchesFound: { message: promptText, file_path: join(folder.path, "a.txt") },
+    });
   });
 
   it("keeps the hint at the nearest line short, in whole characters", async () => {
     await put("a.txt", `needle ${"é".repeat(300)}\n`);
-    const { promptText } = await replace({ old_string: "needle missing", new_string: "z" });
+    const { promptText } = await replace({ old_string: "needle not", new_string: "z" });
     const hint = promptText.slice(promptText.indexOf("\n\nNearest"));
     expect(Buffer.byteLength(hint)).toBeLessThanOrEqual(200);
     expect(hint).toMatch(/é…$/);
@@ -75,7 +101,9 @@ describe("GrokBuild:search_replace", () => {
     await put("a.txt", "it’s a—b\r\n");
     const { output } = await replace({ old_string: "it's", new_string: "its" });
     expect(output["EditsApplied"]).toMatchObject({ unicode_normalized: true });
-    expect((await replace({ old_string: "a-", new_string: "z" })).failure?.code).toBe(ErrorCode.MULTIPLE_MATCHES);
+    expect((await replace({ old_string: "a-", new_string: "z" })).failure?.code).toBe(
+      ErrorCode.MULTIPLE_MATCHES,
+    );
     expect(await content()).toBe("its a—b\r\n");
   });
 
@@ -89,13 +117,17 @@ describe("GrokBuild:search_replace", () => {
     await put("a.txt", "a\0b");
     expect((await replace({ old_string: "a", new_string: "b" })).failure).toMatchObject({ reason: "binary" });
     await put("a.txt", "a");
-    expect((await replace({ old_string: "a", new_string: "\ud800" })).failure?.code).toBe(ErrorCode.INVALID_INPUT);
+    expect((await replace({ old_string: "a", new_string: "\ud800" })).failure?.code).toBe(
+      ErrorCode.INVALID_INPUT,
+    );
     expect(await content()).toBe("a");
   });
 
   it("overwrites with an empty old text only when that was asked for", async () => {
     await put("a.txt", "old\n");
-    expect((await replace({ old_string: "", new_string: "new\n" })).failure?.code).toBe(ErrorCode.FILE_ALREADY_EXISTS);
+    expect((await replace({ old_string: "", new_string: "new\n" })).failure?.code).toBe(
+      ErrorCode.FILE_ALREADY_EXISTS,
+    );
     configure({ empty_old_string_does_not_override: false });
     const { promptText } = await replace({ old_string: "", new_string: "new\n" });
     expect(promptText).toContain("overwritten");
@@ -108,7 +140,9 @@ describe("GrokBuild:search_replace", () => {
     expect((await replace({ old_string: "a", new_string: "b" })).failure?.code).toBe(ErrorCode.FILE_NOT_READ);
     await readFileTool.run({ target_file: "a.txt" }, context);
     await put("a.txt", "a\nz\n");
-    expect((await replace({ old_string: "a", new_string: "b" })).failure?.code).toBe(ErrorCode.FILE_EXTERNALLY_MODIFIED);
+    expect((await replace({ old_string: "a", new_string: "b" })).failure?.code).toBe(
+      ErrorCode.FILE_EXTERNALLY_MODIFIED,
+    );
     await readFileTool.run({ target_file: "a.txt" }, context);
     expect((await replace({ old_string: "a", new_string: "b" })).failure).toBeUndefined();
     expect((await replace({ old_string: "b", new_string: "c" })).failure).toBeUndefined();
@@ -126,7 +160,9 @@ describe("GrokBuild:search_replace", () => {
     await mkdir(join(folder.path, ".git"));
     await put(".gitignore", "a.txt\n");
     await put("a.txt", "a\n");
-    expect((await replace({ old_string: "a", new_string: "b" })).failure).toMatchObject({ reason: "ignored" });
+    expect((await replace({ old_string: "a", new_string: "b" })).failure).toMatchObject({
+      reason: "ignored",
+    });
     context = toolContext({ ...context, settings: { ...defaultToolSettings, respectGitignore: "off" } });
     expect((await replace({ old_string: "a", new_string: "b" })).failure).toBeUndefined();
   });
@@ -135,7 +171,11 @@ describe("GrokBuild:search_replace", () => {
     await mkdir(join(folder.path, "in"));
     await mkdir(join(folder.path, "out"));
     await symlink("../out", join(folder.path, "in/door"));
-    context = toolContext({ ...context, workingDirectory: join(folder.path, "in"), workspaceRoots: [join(folder.path, "in")] });
+    context = toolContext({
+      ...context,
+      workingDirectory: join(folder.path, "in"),
+      workspaceRoots: [join(folder.path, "in")],
+    });
     for (const file_path of ["../out/x", "door/x", "door/deep/x"]) {
       const { failure } = await replace({ file_path, old_string: "", new_string: "x" });
       expect(failure).toMatchObject({ code: ErrorCode.PERMISSION_DENIED, reason: "outside_roots" });
@@ -144,7 +184,11 @@ describe("GrokBuild:search_replace", () => {
   });
 
   it("calls parameters by the names of the caller", async () => {
-    context = toolContext({ ...context, parameterName: (name) => `my_${name}`, toolName: (kind) => `my_${kind}` });
+    context = toolContext({
+      ...context,
+      parameterName: (name) => `my_${name}`,
+      toolName: (kind) => `my_${kind}`,
+    });
     await put("a.txt", "x x\n");
     expect((await replace({ old_string: "x", new_string: "y" })).promptText).toContain("`my_replace_all`");
     expect((await replace({ old_string: "q", new_string: "y" })).promptText).toContain("my_read");
