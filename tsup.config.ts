@@ -8,4 +8,7 @@ export default defineConfig({
   sourcemap: true,
   clean: false,
   dts: false,
+  // node:sqlite has no name without the prefix.
+  removeNodeProtocol: false,
+  external: [/^node:/],
 });

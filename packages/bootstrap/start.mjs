@@ -22,7 +22,12 @@ mkdirSync(workspace, { recursive: true });
 const server = spawn(
   `${root}/node_modules/node/bin/node`,
   ["--disable-warning=ExperimentalWarning", "apps/server/dist/main.js", ...process.argv.slice(2)],
-  { cwd: root, stdio: "inherit", env: environment(root, { TRIVIUM_DEFAULT_WORKSPACE: workspace }) },
+  {
+    cwd: root,
+    // The channel says nothing; its end tells the server that this process is gone.
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: environment(root, { TRIVIUM_DEFAULT_WORKSPACE: workspace }),
+  },
 );
 server.on("error", (error) => {
   console.error(`npm start: the server could not be started: ${error.message}`);
@@ -34,6 +39,11 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
     if (signal !== "SIGINT" || !process.stdin.isTTY) server.kill(signal);
   });
 }
+// npm does not pass on the signal that ends it, so its death is noticed.
+const npm = process.ppid;
+setInterval(() => {
+  if (process.ppid !== npm) server.kill("SIGTERM");
+}, 500).unref();
 server.on("exit", (code, signal) => {
   process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
 });

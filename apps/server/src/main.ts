@@ -10,6 +10,9 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
+// Whoever started the server with a channel and is gone would have ended it.
+process.once("disconnect", () => shutdown.abort(new Error("the parent process is gone")));
+
 runCli(process.argv.slice(2), {
   env: process.env,
   folder: process.cwd(),

@@ -95,9 +95,15 @@ describe.each(carriers)("the code-mode client over $protocol, HTTP/$httpVersion"
   });
 
   it("ends a cell whose execute is given up", async () => {
+    const controller = new AbortController();
     const closed = Promise.withResolvers<string>();
-    await using session = await CodeModeSession.open(transport, { onCellClosed: closed.resolve });
-    const execution = session.execute("await new Promise(() => {})", { signal: AbortSignal.timeout(50) });
+    await using session = await CodeModeSession.open(transport, {
+      // By now the program runs, and the client has been told so or will be in a moment.
+      onNotification: () => void setTimeout(() => controller.abort(), 100),
+      onCellClosed: closed.resolve,
+    });
+    const { signal } = controller;
+    const execution = session.execute("notify('here'); await new Promise(() => {})", { signal });
     await expect(execution).rejects.toThrow();
     expect(await closed.promise).toBe("1");
   });

@@ -177,6 +177,9 @@ export interface CrabcodeRuntime extends AsyncDisposable {
   interruptTurn(sessionId: string): Promise<InterruptResult>;
   /** Unloads a session: interrupts, settles questions, ends its subscriptions. It stays stored. */
   closeSession(sessionId: string): Promise<void>;
-  /** Stops admitting, interrupts every turn, waits for what is written, ends every stream. */
-  close(): Promise<void>;
+  /**
+   * Stops admitting, lets turns finish for `drainMs` (default 0), interrupts the rest, waits for what is written, ends
+   * every stream.
+   */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
 }

@@ -135,8 +135,8 @@ class Runtime implements CrabcodeRuntime {
     await this.#unload(await this.#resolve(sessionId));
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
+  close({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(drainMs);
     return this.#closed;
   }
 
@@ -144,9 +144,9 @@ class Runtime implements CrabcodeRuntime {
     return this.close();
   }
 
-  async #close(): Promise<void> {
+  async #close(drainMs: number): Promise<void> {
     const sessions = await this.#registry.beginClosing();
-    await Promise.all(sessions.map((session) => session.close()));
+    await Promise.all(sessions.map((session) => session.close(drainMs)));
     await this.#subscriptions.finishAll(shuttingDown());
     await Promise.all(sessions.map((session) => this.#unload(session)));
     this.#database.close();

@@ -191,3 +191,30 @@ describe("a lost connection", () => {
     await bus.find({ type: "turn_complete", reason: "interrupted" });
   });
 });
+
+describe("closing the runtime with time to drain", () => {
+  const script = [{ text: ["one ", "two"], hold: "gate", hold_after_chunks: 1 }];
+
+  it("lets a running turn finish", async () => {
+    await using fixture = await RuntimeFixture.create({ script });
+    const reader = await fixture.send("x");
+    await reader.find({ type: "stream_text" });
+    const closing = fixture.runtime.close({ drainMs: 5_000 });
+    fixture.models.release("gate");
+    await reader.find({ type: "turn_complete", reason: "end_turn" });
+    await closing;
+    await reader.ended;
+  });
+
+  it("interrupts it when the time is over", async () => {
+    await using fixture = await RuntimeFixture.create({ script });
+    const reader = await fixture.send("x");
+    await reader.find({ type: "stream_text" });
+    const closing = fixture.runtime.close({ drainMs: 5_000 });
+    await fixture.clock.advance(4_999);
+    expect(reader.events.some(({ type }) => type === "turn_complete")).toBe(false);
+    await fixture.clock.advance(1);
+    await reader.find({ type: "turn_complete", reason: "interrupted" });
+    await closing;
+  });
+});

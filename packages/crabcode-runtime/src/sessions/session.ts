@@ -211,24 +211,36 @@ export class Session implements TurnHost {
     return { type: event.type, payloadJson: JSON.stringify(event) };
   }
 
-  /** Interrupts, settles and releases everything but the event bus, which its readers may still need. */
-  close(): Promise<void> {
+  /**
+   * Interrupts, settles and releases everything but the event bus, which its readers may still need. A turn that runs
+   * may finish within `graceMs` first.
+   */
+  close(graceMs = 0): Promise<void> {
     this.#isClosing = true;
-    this.#closed ??= this.#close();
+    this.#closed ??= this.#close(graceMs);
     return this.#closed;
   }
 
-  async #close(): Promise<void> {
+  async #close(graceMs: number): Promise<void> {
     for (const operation of this.#queue.clear()) {
       this.#operations.delete(operation.operationId);
       // With a key it is started again when the session is loaded.
       if (operation.idempotencyKey === undefined) this.parts.operations.forget(operation.operationId);
       operation.finishStreams(new CrabcodeError("SHUTTING_DOWN", "the session is closing", this));
     }
+    if (graceMs > 0) await this.#idleWithin(graceMs);
     this.#queue.running?.interrupt();
     await this.#queue.idle();
     await this.workspace[Symbol.asyncDispose]();
     await this.parts.conversation.close();
+  }
+
+  async #idleWithin(graceMs: number): Promise<void> {
+    const done = new AbortController();
+    // The sleep rejects when it is not needed any more.
+    const graceIsOver = sleep(this.environment.clock, graceMs, done.signal).catch(() => {});
+    await Promise.race([this.#queue.idle(), graceIsOver]);
+    done.abort();
   }
 
   #open(profile: string): ModelPort {

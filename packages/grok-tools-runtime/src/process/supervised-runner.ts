@@ -38,6 +38,7 @@ export class SupervisedRunner implements ProcessRunner {
     this.#pool = new SupervisorPool({
       warmCount: deps.warmSupervisors,
       start: () => hub.startHelper("supervisor"),
+      clock,
       logger,
     });
     this.#programs = new SupervisedPrograms({

@@ -1,19 +1,24 @@
-import type { Logger } from "@trivium/core";
+import type { Clock, Logger } from "@trivium/core";
 import type { Helper } from "./helper.ts";
 
 export interface SupervisorPoolOptions {
   /** Supervisors kept ready. */
   readonly warmCount: number;
   start(): Promise<Helper>;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** Spares beyond the wanted number stay so long: the next burst of commands finds them. */
+const IDLE_MS = 30_000;
 
 type Waiter = { resolve(helper: Helper): void; reject(error: unknown): void };
 
 /** Supervisors that wait for a command, and those that have one. */
 export class SupervisorPool {
   readonly #options: SupervisorPoolOptions;
-  readonly #idle = new Set<Helper>();
+  /** With the timer that lets a spare go. */
+  readonly #idle = new Map<Helper, Disposable>();
   /** Takers without a supervisor, in order. Each has one being started; one that is given back may come first. */
   readonly #waiters: Waiter[] = [];
   #startingCount = 0;
@@ -34,9 +39,9 @@ export class SupervisorPool {
   take(): Promise<Helper> {
     const { promise, resolve, reject } = Promise.withResolvers<Helper>();
     this.#waiters.push({ resolve, reject });
-    const [ready] = this.#idle;
+    const ready = this.#idle.keys().next().value;
     if (ready !== undefined) {
-      this.#idle.delete(ready);
+      this.#forgetIdle(ready);
       this.#offer(ready);
     }
     this.#refill();
@@ -59,8 +64,7 @@ export class SupervisorPool {
 
   close(): void {
     this.#isClosed = true;
-    for (const helper of this.#idle) helper.close();
-    this.#idle.clear();
+    for (const helper of this.#idle.keys()) this.#letGo(helper);
   }
 
   /** To the first taker, else to the spares, else it ends. */
@@ -72,16 +76,33 @@ export class SupervisorPool {
       waiter.resolve(helper);
       return;
     }
-    if (this.#isClosed || this.#idle.size >= Math.max(1, this.#options.warmCount)) {
+    if (this.#isClosed) {
       helper.close();
       return;
     }
-    this.#idle.add(helper);
+    this.#idle.set(
+      helper,
+      this.#options.clock.setTimer(IDLE_MS, () => this.#retire(helper)),
+    );
     // Not replaced at once: a supervisor that dies without work would be started again and again.
     helper.listen(
       () => {},
-      () => this.#idle.delete(helper),
+      () => this.#forgetIdle(helper),
     );
+  }
+
+  #retire(helper: Helper): void {
+    if (this.#idle.size > this.#options.warmCount) this.#letGo(helper);
+  }
+
+  #letGo(helper: Helper): void {
+    this.#forgetIdle(helper);
+    helper.close();
+  }
+
+  #forgetIdle(helper: Helper): void {
+    this.#idle.get(helper)?.[Symbol.dispose]();
+    this.#idle.delete(helper);
   }
 
   #refill(): void {

@@ -120,7 +120,7 @@ describe("a connection into a black hole", () => {
     await using transport = createNodeTransport({
       baseUrl: relay.url,
       pingIntervalMs: 50,
-      pingTimeoutMs: 50,
+      pingTimeoutMs: 300,
     });
     const client = createClient(Health, transport);
     const watch = client.watch({})[Symbol.asyncIterator]();
@@ -145,14 +145,14 @@ describe("a connection into a black hole", () => {
     await using transport = createNodeTransport({
       baseUrl: relay.url,
       pingIntervalMs: 30,
-      pingTimeoutMs: 30,
+      pingTimeoutMs: 200,
     });
     const client = createClient(Health, transport);
     await client.check({});
     const [session] = server.sessions;
     relay.swallow();
     // The client cuts its side; the relay, being a black hole, cannot tell the server.
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 300));
     await client.check({});
     expect(server.sessions.size).toBe(2);
     session?.destroy();
@@ -181,7 +181,7 @@ describe("a connection into a black hole", () => {
       await using transport = createNodeTransport({
         baseUrl: relay.url,
         pingIntervalMs: 10,
-        pingTimeoutMs: 20,
+        pingTimeoutMs: 150,
       });
       for (let round = 0; round < 5; round++) {
         const watch = createClient(Health, transport).watch({})[Symbol.asyncIterator]();
@@ -191,7 +191,7 @@ describe("a connection into a black hole", () => {
         await failureOf(watch.next());
       }
       // An uncaught exception would fail the run; timers of dead sessions have fired by now.
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await new Promise((resolve) => setTimeout(resolve, 200));
     },
   );
 });
