@@ -15,13 +15,19 @@ import { cancelWait, terminate, wait, yieldObservation } from "./waits.ts";
  * as endpoints take it.
  */
 export const codeModeMethodLimits: Readonly<
-  Record<string, { readMaxBytes: number; writeMaxBytes: number; excess: "outOfRange" }>
+  Record<
+    string,
+    { readMaxBytes?: number; writeMaxBytes?: number; writeStallMs?: number; excess?: "outOfRange" }
+  >
 > = {
   [CodeModeHost.typeName]: {
     readMaxBytes: defaultCodeModeLimits.maxMessageBytes,
     writeMaxBytes: defaultCodeModeLimits.maxMessageBytes,
     excess: "outOfRange",
   },
+  // Their readers may pause for as long as they like: the session bounds what is kept for them.
+  [`${CodeModeHost.typeName}/OpenSession`]: { writeStallMs: Number.POSITIVE_INFINITY },
+  [`${CodeModeHost.typeName}/SubscribeToToolCalls`]: { writeStallMs: Number.POSITIVE_INFINITY },
 };
 
 const DEFAULT_MAX_REQUESTS = 1024;

@@ -19,6 +19,15 @@ export interface CrabcodeServiceDeps {
   readonly logger?: Logger;
 }
 
+/**
+ * For the endpoint: a slow reader never ends these streams. The runtime falls back to its event log for them, and says
+ * READER_STALLED where it must.
+ */
+export const crabcodeMethodLimits: Readonly<Record<string, { readonly writeStallMs: number }>> = {
+  [`${CrabCodeService.typeName}/SendMessage`]: { writeStallMs: Number.POSITIVE_INFINITY },
+  [`${CrabCodeService.typeName}/SubscribeEvents`]: { writeStallMs: Number.POSITIVE_INFINITY },
+};
+
 /** Adds crabcode.CrabCodeService to a router. Authentication is the endpoint's. One line per RPC. */
 export function crabcodeService({
   runtime,

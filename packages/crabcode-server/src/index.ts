@@ -1,1 +1,1 @@
-export { type CrabcodeServiceDeps, crabcodeService } from "./crabcode-service.ts";
+export { type CrabcodeServiceDeps, crabcodeMethodLimits, crabcodeService } from "./crabcode-service.ts";

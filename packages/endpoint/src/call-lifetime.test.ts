@@ -209,6 +209,40 @@ describe("a client that does not read", () => {
     expect(endpoint.metrics.render()).toMatch(/trivium_rpc_write_stalls_total\{.*\} 1/);
   });
 
+  it("keeps a call of a method whose stall time is infinite, until it is gone", async () => {
+    const clock = new ManualClock();
+    const started = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<ConnectError>();
+    await using endpoint = createEndpoint({
+      clock,
+      limits: { idleTimeoutMs: 100_000_000 },
+      methodLimits: { "test.Shapes/Download": { writeStallMs: Number.POSITIVE_INFINITY } },
+      services: [
+        shapesService({
+          async *download(_request, { signal }) {
+            try {
+              for (;;) {
+                started.resolve();
+                yield { value: Buffer.alloc(64 * 1024) };
+              }
+            } finally {
+              finished.resolve(signal.reason as ConnectError);
+            }
+          },
+        }),
+      ],
+    });
+    const { url } = await endpoint.listen();
+    await using client = await rawHttp2(url, { windowBytes: 0 });
+    const stream = openCall(client.session, "/test.Shapes/Download");
+    stream.end(envelope(toBinary(BytesValueSchema, create(BytesValueSchema))));
+    await started.promise;
+    await clock.advance(3_600_000);
+    expect(stream.closed).toBe(false);
+    stream.close(8);
+    expect((await finished.promise).code).toBe(Code.Canceled);
+  });
+
   it("cannot hold the last bytes of a finished handler for ever", async () => {
     const clock = new ManualClock();
     await using endpoint = createEndpoint({

@@ -75,6 +75,11 @@ export interface MethodLimits {
   readonly readMaxBytes?: number | undefined;
   /** Bytes of one response message before compression. */
   readonly writeMaxBytes?: number | undefined;
+  /**
+   * As {@link EndpointLimits.writeStallMs}. Infinity for streams that look after slow readers themselves; the probes of
+   * idle connections still find dead ones.
+   */
+  readonly writeStallMs?: number | undefined;
   /** Status of a message past its limit, either way. Default `resourceExhausted`. */
   readonly excess?: "resourceExhausted" | "outOfRange" | undefined;
 }

@@ -30,6 +30,7 @@ export function startCodeMode(values: ConfigValues, { stack, logger }: Part): Co
       ids: randomIds,
       logger: logger.child({ part: "code-mode" }),
       limits: { maxCells: values["codeMode.maxCells"] },
+      keepOversizedOutput: values["codeMode.keepOversizedOutput"],
     }),
   );
   return { engine, runtime };

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { codeModeService } from "@trivium/code-mode-host";
+import { codeModeMethodLimits, codeModeService } from "@trivium/code-mode-host";
 import { type Logger, silentLogger } from "@trivium/core";
-import { crabcodeService } from "@trivium/crabcode-server";
+import { crabcodeMethodLimits, crabcodeService } from "@trivium/crabcode-server";
 import { createEndpoint, type TlsOptions } from "@trivium/endpoint";
 import { grokToolsService } from "@trivium/grok-tools-server";
 import { ConfigError } from "../config/config-error.ts";
@@ -33,10 +33,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly containment: string | undefined;
 }
 
-const MiB = 1024 * 1024;
-
-/** The contract's own message limit, and the status its clients know for it. */
-const codeModeLimits = { readMaxBytes: 64 * MiB, writeMaxBytes: 64 * MiB, excess: "outOfRange" } as const;
+/** Part of the drain that is left for turns to be interrupted and their last events to be sent. */
+const WIND_DOWN_MS = 1_000;
 
 /**
  * Starts the configured services on one port. Nothing is left when it fails.
@@ -71,9 +69,12 @@ export async function startServer(
       codeModeService({ runtime: codeMode.runtime, maxRequests: values["codeMode.maxRequests"] }),
     );
   }
-  if (tools !== undefined && wanted.has("crabcode")) {
-    const runtime = startCrabcode(values, part, tools);
-    services.push(crabcodeService({ runtime, version, logger: logger.child({ part: "crabcode-server" }) }));
+  const crabcode =
+    tools !== undefined && wanted.has("crabcode") ? startCrabcode(values, part, tools) : undefined;
+  if (crabcode !== undefined) {
+    services.push(
+      crabcodeService({ runtime: crabcode, version, logger: logger.child({ part: "crabcode-server" }) }),
+    );
   }
   const endpoint = createEndpoint({
     services,
@@ -84,7 +85,7 @@ export async function startServer(
       maxHeaderBytes: values["limits.headerBytes"],
       maxStreamsPerConnection: values["limits.streamsPerConnection"],
     },
-    methodLimits: { "codex.code_mode.v1.CodeModeHost": codeModeLimits },
+    methodLimits: { ...codeModeMethodLimits, ...crabcodeMethodLimits },
     auth: { token: values.token, publicMethods: ["crabcode.CrabCodeService/HealthCheck"] },
     tls,
     allowedOrigins: values.allowedOrigins,
@@ -92,7 +93,15 @@ export async function startServer(
     allowedHosts: values.allowedHosts.length === 0 ? undefined : [...values.allowedHosts, ...ownNames(host)],
     logger: logger.child({ part: "endpoint" }),
   });
-  stack.defer(() => endpoint.drain(values["limits.drainMs"]));
+  stack.defer(async () => {
+    const drainMs = values["limits.drainMs"];
+    // Leases and subscriptions end only when their runtimes say so, hence all at once: leases now, turns in time.
+    await Promise.all([
+      endpoint.drain(drainMs),
+      codeMode?.runtime[Symbol.asyncDispose](),
+      crabcode?.close({ drainMs: Math.max(0, drainMs - WIND_DOWN_MS) }),
+    ]);
+  });
   stack.use(registerMetrics(endpoint.metrics, { tools, codeMode }));
   const containment = tools === undefined ? undefined : (await tools.processes.containment()).summary;
   const { url, port: bound } = await endpoint.listen({ host, port });

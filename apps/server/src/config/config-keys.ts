@@ -109,6 +109,12 @@ export const configKeys = {
     default: 512,
     description: "Live cells of the whole server; past it Execute answers RESOURCE_EXHAUSTED.",
   }),
+  "codeMode.keepOversizedOutput": key({
+    schema: z.boolean(),
+    default: false,
+    description:
+      "Keeps what fits of an output that is too large for a message, instead of failing as the original does.",
+  }),
   "codeMode.maxRequests": key({
     schema: positive,
     default: 1_024,

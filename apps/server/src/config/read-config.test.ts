@@ -26,6 +26,7 @@ const examples: Record<string, { text: string; value: unknown }> = {
   defaultModel: { text: "m", value: "m" },
   "codeMode.isolation": { text: "dedicated", value: "dedicated" },
   "codeMode.maxCells": { text: "7", value: 7 },
+  "codeMode.keepOversizedOutput": { text: "true", value: true },
   "codeMode.maxRequests": { text: "9", value: 9 },
   "limits.requestBytes": { text: "1024", value: 1024 },
   "limits.connectionBytes": { text: "1024", value: 1024 },

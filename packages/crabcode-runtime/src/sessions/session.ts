@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sleep } from "@trivium/core";
 import type {
   ModelChangeEvent,
   ServerHeartbeatEvent,

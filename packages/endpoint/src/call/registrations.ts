@@ -23,7 +23,8 @@ export interface RegisteredMethod {
   readonly path: string;
   readonly spec: MethodImplSpec;
   readonly handler: UniversalHandler;
-  readonly limits: Required<Record<"readMaxBytes" | "writeMaxBytes", number>> & Pick<MethodLimits, "excess">;
+  readonly limits: Required<Record<"readMaxBytes" | "writeMaxBytes" | "writeStallMs", number>> &
+    Pick<MethodLimits, "excess">;
 }
 
 /**
@@ -106,13 +107,14 @@ export class Registrations implements ConnectRouter {
   }
 
   #limitsOf(service: string, method: string): RegisteredMethod["limits"] {
-    const { readMaxBytes, writeMaxBytes } = this.#limits;
+    const { readMaxBytes, writeMaxBytes, writeStallMs } = this.#limits;
     const entries = [this.#methodLimits[service], this.#methodLimits[`${service}/${method}`]];
-    let limits: RegisteredMethod["limits"] = { readMaxBytes, writeMaxBytes, excess: undefined };
+    let limits: RegisteredMethod["limits"] = { readMaxBytes, writeMaxBytes, writeStallMs, excess: undefined };
     for (const entry of entries) {
       limits = {
         readMaxBytes: entry?.readMaxBytes ?? limits.readMaxBytes,
         writeMaxBytes: entry?.writeMaxBytes ?? limits.writeMaxBytes,
+        writeStallMs: entry?.writeStallMs ?? limits.writeStallMs,
         excess: entry?.excess ?? limits.excess,
       };
     }

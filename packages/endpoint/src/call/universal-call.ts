@@ -185,8 +185,7 @@ export class UniversalCall implements CallObserver {
   /** Waits for the reader, or for the end of the call. */
   #drained(): Promise<boolean> {
     return new Promise((resolve) => {
-      const { clock, limits } = this.#environment;
-      const timer = clock.setTimer(limits.writeStallMs, () => this.#onStall());
+      const timer = this.#environment.clock.setTimer(this.#method.limits.writeStallMs, () => this.#onStall());
       this.#wake = () => {
         this.#wake = undefined;
         timer[Symbol.dispose]();
@@ -196,13 +195,14 @@ export class UniversalCall implements CallObserver {
   }
 
   #guardFlush(): void {
-    const { clock, limits, onWriteStall } = this.#environment;
-    guardFlush(this.#exchange, { clock, stallMs: limits.writeStallMs, onStall: onWriteStall });
+    const { clock, onWriteStall } = this.#environment;
+    const stallMs = this.#method.limits.writeStallMs;
+    guardFlush(this.#exchange, { clock, stallMs, onStall: onWriteStall });
   }
 
   #onStall(): void {
     this.#environment.onWriteStall();
-    const message = `the client read nothing for ${this.#environment.limits.writeStallMs} ms`;
+    const message = `the client read nothing for ${this.#method.limits.writeStallMs} ms`;
     this.#release(new ConnectError(message, Code.ResourceExhausted));
     this.#exchange.reset();
   }
