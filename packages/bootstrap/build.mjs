@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { run } from "./run.mjs";
 
 /** Files beside the sources that a build depends on. */
-const configuration = ["turbo.json", "tsup.config.ts", "tsconfig.base.json", "tsconfig.node.json", "tsconfig.web.json"];
+const configuration = [
+  "turbo.json",
+  "tsup.config.ts",
+  "tsconfig.base.json",
+  "tsconfig.node.json",
+  "tsconfig.web.json",
+];
 
 /**
  * Builds what is stale. A look at the times of the files comes first, so that an unchanged tree costs no build tool.
@@ -32,7 +38,8 @@ function digest(root) {
     for (const name of readdirSync(join(root, folder)).sort()) {
       const sources = join(root, folder, name, "src");
       if (!existsSync(sources)) continue;
-      for (const file of readdirSync(sources, { recursive: true }).sort()) add(join(sources, file));
+      const files = readdirSync(sources, { recursive: true, encoding: "utf8" });
+      for (const file of files.toSorted()) add(join(sources, file));
     }
   }
   return hash.digest("hex");

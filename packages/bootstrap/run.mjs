@@ -21,7 +21,9 @@ export function run(command, parameters, { root, env = {}, isQuiet = false }) {
     child.on("close", (code, signal) => {
       if (code === 0) return resolve(undefined);
       if (output.length > 0) process.stderr.write(Buffer.concat(output));
-      reject(new StepFailed(`${command} ${parameters.join(" ")} ended with ${signal ?? `exit code ${code}`}`));
+      reject(
+        new StepFailed(`${command} ${parameters.join(" ")} ended with ${signal ?? `exit code ${code}`}`),
+      );
     });
   });
 }

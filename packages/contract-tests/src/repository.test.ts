@@ -13,7 +13,15 @@ import { type ServerProcess, startServerProcess } from "./server/server-process.
 import { statusOf } from "./take.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const toolNames = ["read_file", "search_replace", "list_dir", "grep", "run_terminal_cmd", "get_task_output", "kill_task"];
+const toolNames = [
+  "read_file",
+  "search_replace",
+  "list_dir",
+  "grep",
+  "run_terminal_cmd",
+  "get_task_output",
+  "kill_task",
+];
 
 /** A clone of this repository that shares its installed packages. */
 async function cloneRepository(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -45,7 +53,10 @@ describe("an agent's work on a repository", () => {
   it("lists, searches, reads, edits, tests, and leaves nothing running", async () => {
     const tools = createClient(GrokToolsService, createGrpcTransport({ baseUrl: server.url }));
     const headers = { "x-trivium-output": "text" };
-    const call = async (toolName: string, input: object): Promise<{ output: Record<string, unknown>; promptText: string }> => {
+    const call = async (
+      toolName: string,
+      input: object,
+    ): Promise<{ output: Record<string, unknown>; promptText: string }> => {
       const { result } = await tools.executeTool({ toolName, inputJson: JSON.stringify(input) }, { headers });
       if (result.case !== "success") throw new Error(`${toolName}: ${result.value?.message}`);
       return {
@@ -55,19 +66,28 @@ describe("an agent's work on a repository", () => {
     };
     await tools.finalizeToolConfigRequest({ tools: toolNames.map((name) => ({ id: `GrokBuild:${name}` })) });
 
-    expect((await call("list_dir", { target_directory: "packages/core" })).promptText).toContain("package.json");
+    expect((await call("list_dir", { target_directory: "packages/core" })).promptText).toContain(
+      "package.json",
+    );
 
     const found = await call("grep", { pattern: "class AsyncQueue", path: "packages/core/src" });
     expect(found.promptText).toContain("async-queue.ts");
 
     const file = "packages/core/src/async-queue.ts";
-    expect((await call("read_file", { target_file: file, offset: 1, limit: 20 })).promptText).toContain("class AsyncQueue");
+    expect((await call("read_file", { target_file: file, offset: 1, limit: 20 })).promptText).toContain(
+      "class AsyncQueue",
+    );
 
     const before = await readFile(join(repository.path, file), "utf8");
     const oldText = "is below 1`";
     await call("search_replace", { file_path: file, old_string: oldText, new_string: "is below one`" });
-    expect(await readFile(join(repository.path, file), "utf8")).toBe(before.replace(oldText, () => "is below one`"));
-    const difference = await call("run_terminal_cmd", { command: "git diff --stat", description: "see the change" });
+    expect(await readFile(join(repository.path, file), "utf8")).toBe(
+      before.replace(oldText, () => "is below one`"),
+    );
+    const difference = await call("run_terminal_cmd", {
+      command: "git diff --stat",
+      description: "see the change",
+    });
     expect(difference.promptText).toContain("1 file changed");
 
     const texts: Buffer[] = [];
@@ -84,8 +104,10 @@ describe("an agent's work on a repository", () => {
       },
       { headers },
     )) {
-      if (chunk.case === "data" && chunk.value.kind === StreamDataKind.PROMPT_TEXT) texts.push(Buffer.from(chunk.value.data));
-      if (chunk.case === "data" && chunk.value.kind === StreamDataKind.OUTPUT_JSON) output += Buffer.from(chunk.value.data).toString("latin1");
+      if (chunk.case === "data" && chunk.value.kind === StreamDataKind.PROMPT_TEXT)
+        texts.push(Buffer.from(chunk.value.data));
+      if (chunk.case === "data" && chunk.value.kind === StreamDataKind.OUTPUT_JSON)
+        output += Buffer.from(chunk.value.data).toString("latin1");
     }
     expect(texts.length).toBeGreaterThan(1);
     expect(Buffer.concat(texts).toString()).toContain("passed");
@@ -95,7 +117,10 @@ describe("an agent's work on a repository", () => {
     const running = tools.executeTool(
       {
         toolName: "run_terminal_cmd",
-        inputJson: JSON.stringify({ command: "setsid sleep 3181.5 & sleep 3181.5; echo never", description: "wait" }),
+        inputJson: JSON.stringify({
+          command: "setsid sleep 3181.5 & sleep 3181.5; echo never",
+          description: "wait",
+        }),
       },
       { signal: controller.signal },
     );
@@ -118,7 +143,10 @@ describe("an agent's work on a repository", () => {
       toolName: "search_replace",
       inputJson: JSON.stringify({ file_path: "untouched.txt", old_string: "a", new_string: "b" }),
     });
-    expect(result).toMatchObject({ case: "error", value: { message: expect.stringMatching(/2|multiple|several/i) } });
+    expect(result).toMatchObject({
+      case: "error",
+      value: { message: expect.stringMatching(/2|multiple|several/i) },
+    });
     expect(await readFile(path, "utf8")).toBe("a\na\n");
   });
 });

@@ -6,7 +6,9 @@ import { describe, expect, it } from "vitest";
 import { aliveOf, descendantsOf, eventually, processesWith } from "./server/process-tree.ts";
 import { startServerProcess } from "./server/server-process.ts";
 
-const shellTools = ["run_terminal_cmd", "get_task_output", "kill_task"].map((name) => ({ id: `GrokBuild:${name}` }));
+const shellTools = ["run_terminal_cmd", "get_task_output", "kill_task"].map((name) => ({
+  id: `GrokBuild:${name}`,
+}));
 
 describe("the death of the server", () => {
   it("leaves no helper, command or cell alive two seconds later", async () => {

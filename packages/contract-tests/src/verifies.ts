@@ -21,12 +21,12 @@ let count = 0;
 /** Proves one requirement over every protocol, against one server process for the file. */
 export function verifies(id: RequirementId, prove: (scenario: Scenario) => Promise<void>): void {
   describe(id, () => {
-    for (const { name, createTransport } of protocols) {
-      it(`${requirement(id).behaviour} (${name})`, async () => {
+    for (const protocol of protocols) {
+      it(`${requirement(id).behaviour} (${protocol.name})`, async () => {
         const server = sharedServer();
         count += 1;
         await prove({
-          transport: createTransport(server.url),
+          transport: protocol.createTransport(server.url),
           server,
           uniqueName: `scenario-${process.pid}-${count}`,
         });

@@ -1,5 +1,4 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
-import { ToolError } from "./tool-error.ts";
 
 /** The contract's code for a failed file operation, and the reason for `details_json` where it has one. */
 export interface FileFailure {
@@ -34,38 +33,8 @@ export function fileFailureOf(cause: unknown): FileFailure {
   }
 }
 
-/** A {@link ToolError} for a failed operation on `path`; an error that already is one passes through. */
-export function toFileError(cause: unknown, path: string): ToolError {
-  if (ToolError.isInstance(cause)) return cause;
-  const { code, reason } = fileFailureOf(cause);
-  const systemCode = systemCodeOf(cause);
-  return new ToolError(code, `${path}: ${textOfCode[systemCode ?? ""] ?? "the file operation failed"}`, {
-    cause,
-    filePath: path,
-    detailKind: "logical",
-    details: {
-      ...(reason !== undefined && { reason }),
-      ...(systemCode !== undefined && { code: systemCode }),
-    },
-  });
-}
-
 /** `ENOENT` and the like; undefined when the error is not one of the operating system's. */
 export function systemCodeOf(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !("code" in cause)) return undefined;
   return typeof cause.code === "string" ? cause.code : undefined;
 }
-
-const textOfCode: Readonly<Record<string, string>> = {
-  ENOENT: "no such file or directory",
-  EISDIR: "is a directory, a file is needed",
-  ENOTDIR: "a part of the path is not a directory",
-  EACCES: "permission denied",
-  EPERM: "operation not permitted",
-  EROFS: "the file system is read-only",
-  EEXIST: "exists already",
-  ENAMETOOLONG: "the name is too long",
-  ELOOP: "too many symbolic links",
-  ENOSPC: "no space left on the device",
-  EMFILE: "too many open files",
-};

@@ -15,7 +15,8 @@ export interface Check {
 /** Runs checks one after the other; one that hangs fails after `timeoutMs`. */
 export async function runChecks(checks: readonly Check[], timeoutMs: number): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  for (const { name, run } of checks) {
+  for (const check of checks) {
+    const { name } = check;
     const signal = AbortSignal.timeout(timeoutMs);
     const late = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(new Error(`no answer within ${timeoutMs} ms`)), {
@@ -23,7 +24,7 @@ export async function runChecks(checks: readonly Check[], timeoutMs: number): Pr
       });
     });
     try {
-      results.push({ name, ...(await Promise.race([run(signal), late])) });
+      results.push({ name, ...(await Promise.race([check.run(signal), late])) });
     } catch (thrown) {
       results.push({
         name,

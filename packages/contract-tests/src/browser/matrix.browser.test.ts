@@ -17,13 +17,16 @@ describe.each(transports)("a page over %s from another origin", (name, transport
     expect(await createClient(CrabCodeService, transport).healthCheck({})).toMatchObject({ status: "ok" });
     expect((await createClient(GrokToolsService, transport).listTools({})).totalCount).toBeGreaterThan(0);
     await expect(
-      createClient(CodeModeHost, transport).closeSession({ sessionId: "00000000-0000-4000-8000-000000000000" }),
+      createClient(CodeModeHost, transport).closeSession({
+        sessionId: "00000000-0000-4000-8000-000000000000",
+      }),
     ).rejects.toMatchObject({ rawMessage: expect.stringContaining("00000000") });
   });
 
   it("reads a server stream of each service", async () => {
     const types: string[] = [];
-    for await (const { type } of createClient(CrabCodeService, transport).sendMessage({ text: "help" })) types.push(type);
+    for await (const { type } of createClient(CrabCodeService, transport).sendMessage({ text: "help" }))
+      types.push(type);
     expect(types.at(-1)).toBe("turn_complete");
 
     for await (const { event } of createClient(CodeModeHost, transport).openSession({})) {

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startServerProcess } from "../server/server-process.ts";
 
@@ -11,6 +13,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const origin = `http://localhost:${project.config.api.port}`;
   const server = await startServerProcess({ parameters: ["--set", `allowedOrigins=${origin}`] });
+  await writeFile(join(server.workspace, "hello.txt"), "hello from the workspace\n");
   project.provide("serverUrl", server.url);
   return () => server[Symbol.asyncDispose]() as Promise<void>;
 }

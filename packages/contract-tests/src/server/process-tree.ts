@@ -39,7 +39,9 @@ function readChildren(): Map<number, number[]> {
   const children = new Map<number, number[]>();
   for (const pid of processIds()) {
     // "pid (name) state ppid …"; the name may hold anything, so the last parenthesis counts.
-    const [state, parent] = readProc(pid, "stat").replace(/^.*\) /s, "").split(" ");
+    const [state, parent] = readProc(pid, "stat")
+      .replace(/^.*\) /s, "")
+      .split(" ");
     if (parent === undefined || state === "Z") continue;
     children.set(Number(parent), [...(children.get(Number(parent)) ?? []), pid]);
   }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ToolInput } from "../conversation/message.ts";
-import { isCompound } from "./shell-command.ts";
+import { isRunner, isRunningSubcommand } from "./command-runners.ts";
+import { plainWords } from "./shell-command.ts";
 
 /** Programs whose first argument says what they do. */
 const WITH_SUBCOMMAND: ReadonlySet<string> = new Set([
@@ -20,23 +21,10 @@ const WITH_SUBCOMMAND: ReadonlySet<string> = new Set([
   "gh",
 ]);
 
-/** Programs that run what their arguments say: a grant for the program would be one for every command. */
-const RUNNERS: ReadonlySet<string> = new Set([
-  "bash",
-  "sh",
-  "zsh",
-  "dash",
-  "env",
-  "sudo",
-  "xargs",
-  "eval",
-  "exec",
-  "command",
-  "nohup",
-  "time",
-  "timeout",
-  "nice",
-]);
+/** A program as it is written: anything else may be a word of the shell's own. */
+const PROGRAM = /^[A-Za-z0-9_./+@-]+$/;
+const SUBCOMMAND = /^[A-Za-z0-9_.][A-Za-z0-9_./:@+-]*$/;
+const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*=/;
 
 /**
  * What "always allow" of a call grants, as narrow as it can be said in a few words.
@@ -54,16 +42,17 @@ export function permissionKey(tool: string, input: ToolInput, outsideFolder?: st
 
 function commandKey(command: string): string {
   const exact = `=${createHash("sha256").update(command).digest("hex").slice(0, 16)}`;
-  if (isCompound(command) || /["'\\$]/.test(command.split(/\s+/, 3).join(" "))) return exact;
-  const words = command.trim().split(/\s+/);
-  const programAt = words.findIndex((word) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(word));
+  const words = plainWords(command);
+  if (words === undefined) return exact;
+  const programAt = words.findIndex((word) => !ASSIGNMENT.test(word));
   const program = words[programAt];
-  if (program === undefined) return exact;
+  if (program === undefined || !PROGRAM.test(program)) return exact;
   const name = program.slice(program.lastIndexOf("/") + 1);
-  if (RUNNERS.has(name)) return exact;
+  if (name === "" || isRunner(name)) return exact;
   const asWritten = words.slice(0, programAt + 1).join(" ");
   const subcommand = words[programAt + 1];
   if (!WITH_SUBCOMMAND.has(name) || subcommand === undefined) return asWritten;
   // Behind an option it is anyone's guess which word is the subcommand.
-  return subcommand.startsWith("-") ? exact : `${asWritten} ${subcommand}`;
+  const isNarrow = SUBCOMMAND.test(subcommand) && !isRunningSubcommand(name, subcommand);
+  return isNarrow ? `${asWritten} ${subcommand}` : exact;
 }

@@ -18,6 +18,7 @@ const bash = (command: string): Call => ({ tool: "Bash", input: { command } });
 const file = (tool: string, path: string): Call => ({ tool, input: { file_path: path } });
 const hostname: Call = { ...file("Read", "/etc/hostname"), outside: "/etc" };
 const denyRm = { deny: [{ tool: "Bash", command: "rm *" }] };
+const exactKey = /^Bash\(=[0-9a-f]{16}\)$/;
 const allowGit = { allow: [{ tool: "Bash", command: "git *" }] };
 
 const cases: Case[] = [
@@ -40,6 +41,38 @@ const cases: Case[] = [
   ["deny sees into substitutions", { settings: denyRm }, bash("echo $(rm -rf x)"), "deny"],
   ["an allow rule fits a simple command", { settings: allowGit }, bash("git status"), "allow"],
   ["an allow rule never covers a compound", { settings: allowGit }, bash("git status; rm -rf x"), "ask"],
+  ...[
+    "git status a ${x:=$'\\x24(touch${IFS}pwn)'}${x@P}",
+    "git log $HOME",
+    "git log `id`",
+    "git log\nid",
+    "git log & id",
+    "git log > .bashrc",
+    "git diff <(id)",
+    "git log *",
+    "git log -*",
+    "git log '-'*",
+    "git log [-]x",
+    "git log {-x,y}",
+  ].map(
+    (command): Case => [
+      `an allow rule does not fit ${command}`,
+      { settings: allowGit },
+      bash(command),
+      "ask",
+    ],
+  ),
+  ["an allow rule fits a quoted argument", { settings: allowGit }, bash("git commit -m 'a b'"), "allow"],
+  ["an allow rule fits a pattern below a folder", { settings: allowGit }, bash("git add src/*.ts"), "allow"],
+  ...["'rm' -rf x", "r\\m -rf x", "rm \\\n -rf x"].map(
+    (command): Case => [
+      `deny sees through quotes in ${command}`,
+      { settings: denyRm },
+      bash(command),
+      "deny",
+    ],
+  ),
+  ["deny beats bypass", { settings: { run_everything: true, ...denyRm } }, bash("rm -rf x"), "deny"],
   ["a path rule needs a path", { settings: { allow: [{ tool: "*", path: "src/**" }] } }, bash("ls"), "ask"],
   [
     "an ask rule asks for reading",
@@ -104,11 +137,49 @@ it.each([
   ["npm test", "Bash(npm test)"],
   ["/usr/bin/git push", "Bash(/usr/bin/git push)"],
   ["CI=1 npm test", "Bash(CI=1 npm test)"],
-  ["git status; rm -rf x", /^Bash\(=[0-9a-f]{16}\)$/],
-  ["echo hi | cat", /^Bash\(=[0-9a-f]{16}\)$/],
-  ["node -e process.exit", /^Bash\(=[0-9a-f]{16}\)$/],
-  ["bash deploy.sh", /^Bash\(=[0-9a-f]{16}\)$/],
-  ['"rm" x', /^Bash\(=[0-9a-f]{16}\)$/],
+  ["git status; rm -rf x", exactKey],
+  ["echo hi | cat", exactKey],
+  ["node -e process.exit", exactKey],
+  ["bash deploy.sh", exactKey],
+  ["git log HEAD~1 src/*.ts", "Bash(git log)"],
+  ["./deploy.sh now", "Bash(./deploy.sh)"],
+  ...[
+    "git status a ${x:=$'\\x24(touch${IFS}pwn)'}${x@P}",
+    "git status ${x}",
+    "git status -s 'a'",
+    "git status a\\ b",
+    "git status *",
+    "git st?tus",
+    "l? x",
+    "git\u00a0status",
+    "git\vstatus",
+    "A+=x rm -rf y",
+    "a[0]=x rm -rf y",
+    "~/bin/x",
+    "! rm -rf x",
+    "if true",
+    "coproc ls",
+    ". x",
+    "source x",
+    "builtin eval x",
+    "find . -delete",
+    "setsid rm x",
+    "stdbuf -o0 rm x",
+    "doas rm x",
+    "su x",
+    "ksh x",
+    "/bin/rbash x",
+    "BASH x",
+    "busybox rm x",
+    "watch rm x",
+    "parallel rm",
+    "ssh host rm",
+    "python3.12 a.py",
+    "docker run x",
+    "uv run x",
+    "npm exec x",
+  ].map((command): [string, RegExp] => [command, exactKey]),
+  ['"rm" x', exactKey],
 ])("grants for %s no more than %s", (command, key) => {
   expect(permissionKey("Bash", { command })).toMatch(key);
   if (typeof key === "string") expect(permissionKey("Bash", { command })).toBe(key);

@@ -56,13 +56,13 @@ export class PermissionPolicy {
   decide(subject: PermissionSubject): PermissionDecision {
     const { tool, input, outsideFolder } = subject;
     const key = permissionKey(tool, input, outsideFolder);
-    if (this.mode === "bypassPermissions") return { behavior: "allow", key };
     if (this.mode === "plan" && !subject.isReadOnly) {
       return { behavior: "deny", key, reason: "plan mode allows read-only tools only" };
     }
     if (this.#matches(this.#settings.deny, subject, "every-part")) {
       return { behavior: "deny", key, reason: "denied by a rule" };
     }
+    if (this.mode === "bypassPermissions") return { behavior: "allow", key };
     if (this.#grants.has(key) || this.#matches(this.#settings.allow, subject, "simple-only")) {
       return { behavior: "allow", key };
     }
