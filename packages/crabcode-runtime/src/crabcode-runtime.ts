@@ -68,9 +68,22 @@ export interface SendMessageInput {
   readonly isDetached?: boolean;
   /**
    * Ends this call. The turn is interrupted, unless detached. With an idempotency key, a reason of kind
-   * `unavailable` (the connection was lost, not the call cancelled) waits for the resend first.
+   * `unavailable` (the connection was lost, not the call cancelled) waits for the resend first. One of kind
+   * `resourceExhausted` (the client does not read) leaves the turn running. A call that is ended before it has its
+   * place in the queue rejects with the reason, and nothing runs.
    */
   readonly signal?: AbortSignal;
+  /** Called as soon as the session is found, before it is loaded, which may take a while. */
+  readonly onPlace?: (place: MessagePlace) => void;
+}
+
+/** Where a message belongs. */
+export interface MessagePlace {
+  readonly sessionId: string;
+  /** 32 hexadecimal characters, known before the turn starts. */
+  readonly operationId: string;
+  /** True when the call joined an earlier one through its idempotency key. */
+  readonly isReplay: boolean;
 }
 
 /** One event of a stream, encoded once for all streams. */
@@ -81,12 +94,7 @@ export interface StreamEvent {
 }
 
 /** An admitted message: its stream ends after `turn_complete`. */
-export interface MessageStream {
-  readonly sessionId: string;
-  /** 32 hexadecimal characters, known before the turn starts. */
-  readonly operationId: string;
-  /** True when the call joined an earlier one through its idempotency key. */
-  readonly isReplay: boolean;
+export interface MessageStream extends MessagePlace {
   /**
    * To be read by one reader. Leaving it early is a cancel. A call that must wait gets a heartbeat first.
    *
@@ -101,7 +109,7 @@ export interface SubscribeInput {
   readonly session: SessionSelector;
   /** Value of `trivium-after-seq`, unparsed. */
   readonly afterSeq?: string;
-  /** Ends the subscription, without an error. */
+  /** Ends the subscription, without an error; one that is not registered by then rejects with the reason. */
   readonly signal?: AbortSignal;
 }
 

@@ -1,13 +1,14 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { randomIds, silentLogger, systemClock, TriviumError } from "@trivium/core";
+import { type Clock, type IdSource, randomIds, silentLogger, systemClock, TriviumError } from "@trivium/core";
 import { CrabcodeError } from "./crabcode-error.ts";
 import type {
   ChoiceAnswer,
   CrabcodeRuntime,
   CrabcodeRuntimeOptions,
   InterruptResult,
+  MessagePlace,
   MessageStream,
   ModelListing,
   PermissionAnswer,
@@ -16,6 +17,7 @@ import type {
   SubscribeInput,
   Subscription,
 } from "./crabcode-runtime.ts";
+import { Admissions } from "./sessions/admissions.ts";
 import type { Session } from "./sessions/session.ts";
 import type { SessionEnvironment } from "./sessions/session-deps.ts";
 import { SessionRegistry } from "./sessions/session-registry.ts";
@@ -45,10 +47,16 @@ class Runtime implements CrabcodeRuntime {
   readonly #database: DatabaseSync;
   readonly #registry: SessionRegistry;
   readonly #subscriptions: Subscriptions;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+  readonly #admissions: Admissions;
   #closed: Promise<void> | undefined;
 
   constructor(options: CrabcodeRuntimeOptions) {
     const { clock = systemClock, ids = randomIds, logger = silentLogger, version = "0.0.0" } = options;
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#admissions = new Admissions(ids);
     const workspaceRoots = options.workspaceRoots.map(realRoot);
     if (workspaceRoots.length === 0) throw new TriviumError("invalidInput", "there is no workspace root");
     const { dataDir } = options;
@@ -85,9 +93,17 @@ class Runtime implements CrabcodeRuntime {
   }
 
   async sendMessage(input: SendMessageInput): Promise<MessageStream> {
-    const session = await this.#registry.resolve(input.session);
-    assertMessage(input, session);
-    return session.sendMessage(input);
+    let place: (MessagePlace & Disposable) | undefined;
+    try {
+      const session = await this.#registry.resolve(input.session, (sessionId) => {
+        place = this.#reserve(sessionId, input);
+        input.onPlace?.(place);
+      });
+      assertMessage(input, session);
+      return session.sendMessage(input, place?.operationId ?? this.#ids.hex(16));
+    } finally {
+      place?.[Symbol.dispose]();
+    }
   }
 
   async subscribe(input: SubscribeInput): Promise<Subscription> {
@@ -145,11 +161,23 @@ class Runtime implements CrabcodeRuntime {
   }
 
   async #close(drainMs: number): Promise<void> {
+    // From the last to the first; one that fails keeps none of the others from being done.
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(() => this.#database.close());
     const sessions = await this.#registry.beginClosing();
-    await Promise.all(sessions.map((session) => session.close(drainMs)));
-    await this.#subscriptions.finishAll(shuttingDown());
-    await Promise.all(sessions.map((session) => this.#unload(session)));
-    this.#database.close();
+    cleanUp.defer(async () => {
+      const unloads = await Promise.allSettled(sessions.map((session) => this.#unload(session)));
+      const failures = unloads.flatMap((unload) => (unload.status === "rejected" ? [unload.reason] : []));
+      if (failures.length > 0) throw new AggregateError(failures, "not every session could be closed");
+    });
+    cleanUp.defer(() => this.#subscriptions.finishAll(shuttingDown()));
+    // What fails here fails again with the unloading, which reports it.
+    await Promise.allSettled(sessions.map((session) => session.close(drainMs)));
+  }
+
+  #reserve(sessionId: string, { idempotencyKey }: SendMessageInput): MessagePlace & Disposable {
+    const operations = new OperationStore(this.#database, sessionId);
+    return this.#admissions.reserve(operations, { sessionId, idempotencyKey, nowMs: this.#clock.now() });
   }
 
   #unload(session: Session): Promise<void> {

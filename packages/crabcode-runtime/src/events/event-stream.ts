@@ -1,9 +1,12 @@
-import type { Clock } from "@trivium/core";
+import { abortReason, type Clock } from "@trivium/core";
 import type { StreamEvent } from "../crabcode-runtime.ts";
 import type { SessionFeed } from "./session-feed.ts";
 
 /** Silence after which a stream says that it lives. */
 export const HEARTBEAT_MS = 10_000;
+
+/** How a stream came to its end: its reader has seen or been told the end, went away, or could not be served. */
+export type StreamEnd = "ended" | "left" | "failed";
 
 /** What a stream is made of. */
 export interface EventStreamOptions {
@@ -12,10 +15,10 @@ export interface EventStreamOptions {
   readonly signal?: AbortSignal | undefined;
   /** Makes the event of a silent stream. */
   readonly heartbeat: () => StreamEvent;
-  /** Nothing but the end follows an event of this type. */
+  /** An event of this type is the last one. */
   readonly lastType?: string;
-  /** Called once, when the reader has left, was cut off or has seen the end. */
-  readonly onClose: (how: "ended" | "left") => void;
+  /** Called once, when the stream is over. */
+  readonly onClose: (how: StreamEnd) => void;
 }
 
 /**
@@ -34,13 +37,14 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   #lastEventMs: number;
   #state: "open" | "draining" | "closed" = "open";
   #failure: Error | undefined;
-  #isSilent = false;
 
+  /** @throws the reason of a signal that is aborted already: nobody would read */
   constructor(options: EventStreamOptions) {
+    const { signal, clock } = options;
+    if (signal?.aborted === true) throw abortReason(signal);
     this.#options = options;
-    this.#lastEventMs = options.clock.monotonic();
-    options.signal?.addEventListener("abort", this.#onAbort, { once: true });
-    if (options.signal?.aborted === true) this.#close("left");
+    this.#lastEventMs = clock.monotonic();
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Adds events that come before anything of the feeds. */
@@ -82,10 +86,10 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
       const event = this.#front.shift() ?? this.#take();
       if (event !== undefined) {
         this.#lastEventMs = this.#options.clock.monotonic();
-        if (event.type === this.#options.lastType) this.#isSilent = true;
+        if (event.type === this.#options.lastType) this.#close("ended");
         return { done: false, value: event };
       }
-      if (await this.#readLog()) continue;
+      if (await this.#hasReadLog()) continue;
       if (this.#state === "draining") this.#close("ended");
       else if (await this.#wait()) return { done: false, value: this.#options.heartbeat() };
     }
@@ -123,13 +127,18 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
     return undefined;
   }
 
-  async #readLog(): Promise<boolean> {
-    for (const feed of this.#feeds) {
-      if (!feed.mustRead) continue;
+  async #hasReadLog(): Promise<boolean> {
+    const feed = [...this.#feeds].find(({ mustRead }) => mustRead);
+    if (feed === undefined) return false;
+    try {
       await feed.read();
-      return true;
+    } catch (thrown) {
+      // A reader that left meanwhile needs no reason.
+      if (this.#state === "closed") return true;
+      this.#close("failed");
+      throw thrown;
     }
-    return false;
+    return true;
   }
 
   /** Waits for a wake-up; true when it was the heartbeat's. */
@@ -148,13 +157,13 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
 
   /** One timer serves many events: when it fires it looks how long the silence really is. */
   #armHeartbeat(): void {
-    if (this.#timer !== undefined || this.#isSilent) return;
+    if (this.#timer !== undefined) return;
     const { clock } = this.#options;
     this.#timer = clock.setTimer(this.#lastEventMs + HEARTBEAT_MS - clock.monotonic(), () => {
       this.#timer = undefined;
       // Nothing is prepared for a reader that does not ask.
       if (this.#resume === undefined) return;
-      if (clock.monotonic() - this.#lastEventMs >= HEARTBEAT_MS) this.#resume(!this.#isSilent);
+      if (clock.monotonic() - this.#lastEventMs >= HEARTBEAT_MS) this.#resume(true);
       else this.#armHeartbeat();
     });
   }
@@ -164,7 +173,7 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
     this.#feeds.delete(feed);
   }
 
-  #close(how: "ended" | "left"): void {
+  #close(how: StreamEnd): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.#options.signal?.removeEventListener("abort", this.#onAbort);

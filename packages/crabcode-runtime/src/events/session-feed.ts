@@ -13,6 +13,8 @@ const PAGE = 256;
 export interface SessionFeedOptions {
   /** Events after this one are given. */
   readonly afterSeq: number;
+  /** Nothing after this one is given, and no gap. Absent: no end. */
+  readonly untilSeq?: number | undefined;
   /** Which events belong to the stream. Absent: all. */
   readonly accepts?: (event: PublishedEvent) => boolean;
   /** Called when there may be something to take. */
@@ -40,19 +42,22 @@ export class SessionFeed implements EventListener, Disposable {
   /** Only a reader that fell behind gets texts merged; a replay is what it was. */
   #mayMerge = false;
   #hasEnded = false;
+  readonly #untilSeq: number;
   /** Last event that was taken by the reader. */
   #takenSeq: number;
   /** Last event that is in the queue or was before it. */
   #readSeq: number;
 
-  constructor(bus: SessionEventBus, { afterSeq, accepts = () => true, onReady }: SessionFeedOptions) {
+  constructor(bus: SessionEventBus, options: SessionFeedOptions) {
+    const { afterSeq, untilSeq = Infinity, accepts = () => true, onReady } = options;
     this.sessionId = bus.sessionId;
     this.#bus = bus;
     this.#accepts = accepts;
     this.#onReady = onReady;
     this.#takenSeq = afterSeq;
     this.#readSeq = afterSeq;
-    this.#isLive = afterSeq >= bus.seq;
+    this.#untilSeq = untilSeq;
+    this.#isLive = afterSeq >= Math.min(bus.seq, untilSeq);
     this.#registration = bus.listen(this);
   }
 
@@ -61,9 +66,10 @@ export class SessionFeed implements EventListener, Disposable {
     return !this.#isLive && this.#queue.length === 0;
   }
 
-  /** True when the session has ended and everything was taken. */
+  /** True when the session or the range has ended and everything was taken. */
   get isFinished(): boolean {
-    return this.#hasEnded && this.#queue.length === 0 && this.#isLive;
+    const isOver = this.#hasEnded || this.#readSeq >= this.#untilSeq;
+    return isOver && this.#queue.length === 0 && this.#isLive;
   }
 
   take(): StreamEvent | undefined {
@@ -76,12 +82,13 @@ export class SessionFeed implements EventListener, Disposable {
 
   /** Fills the queue from the log; live again when there is nothing left in it. */
   async read(): Promise<void> {
-    const writtenSeq = this.#bus.seq;
-    const page = await this.#bus.readFrom(this.#readSeq, PAGE);
+    const writtenSeq = Math.min(this.#bus.seq, this.#untilSeq);
+    const found = await this.#bus.readFrom(this.#readSeq, PAGE);
+    const page = found.filter(({ seq }) => seq <= this.#untilSeq);
     if (page.length === 0) {
       if (this.#readSeq < writtenSeq) this.#skipTo(writtenSeq + 1);
       // What was written meanwhile is found by the next call.
-      this.#isLive = this.#readSeq >= this.#bus.seq;
+      this.#isLive = this.#readSeq >= Math.min(this.#bus.seq, this.#untilSeq);
       if (this.#isLive) this.#mayMerge = false;
       return;
     }
@@ -91,7 +98,7 @@ export class SessionFeed implements EventListener, Disposable {
 
   deliver(event: PublishedEvent): void {
     // The log may show an event a moment before the bus hands it out.
-    if (!this.#isLive || event.seq <= this.#readSeq) return;
+    if (!this.#isLive || event.seq <= this.#readSeq || event.seq > this.#untilSeq) return;
     this.#readSeq = event.seq;
     if (!this.#accepts(event)) return;
     const isFull =

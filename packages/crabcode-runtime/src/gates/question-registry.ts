@@ -1,4 +1,4 @@
-import type { Clock } from "@trivium/core";
+import { type Clock, TriviumError } from "@trivium/core";
 import type {
   ChoiceRequestEvent,
   ChoiceResponseEvent,
@@ -169,7 +169,7 @@ export class QuestionRegistry {
     const { bus, clock } = this.#deps;
     const key = questionKey(request.agent_id, request.tool_use_id);
     const expiresAt = timeoutMs === 0 ? null : new Date(clock.now() + timeoutMs).toISOString();
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const pending: Pending = {
       request,
       published: undefined,
@@ -191,8 +191,11 @@ export class QuestionRegistry {
       (event) => {
         pending.published = event;
       },
-      // The failed write ends the turn through flush(); the question is settled by its signal then.
-      () => {},
+      (cause: unknown) => {
+        // Nobody was asked, so nobody will answer.
+        if (this.#pending.get(key) === pending) this.#pending.delete(key);
+        reject(new TriviumError("internal", "the question could not be published", { cause }));
+      },
     );
     const timer =
       timeoutMs === 0

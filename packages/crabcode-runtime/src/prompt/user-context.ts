@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, relative } from "node:path";
+import { dirname, join } from "node:path";
+import { isInside } from "../paths/is-inside.ts";
 import { readRegularFile } from "../text/read-regular-file.ts";
 
 const NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"];
@@ -37,8 +38,7 @@ function foldersDownTo(cwd: string): string[] {
 function readNote(path: string, root: string): string {
   try {
     const real = realpathSync(path);
-    const inside = relative(root, real);
-    if (inside === ".." || inside.startsWith("../") || isAbsolute(inside)) return "";
+    if (!isInside(root, real)) return "";
     return (readRegularFile(real, MAX_CHARS * 4) ?? "").trim();
   } catch {
     // Most of these files do not exist; one that cannot be read is no reason to fail a turn.

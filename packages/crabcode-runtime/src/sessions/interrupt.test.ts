@@ -149,6 +149,18 @@ describe("interruptTurn", () => {
 describe("a lost connection", () => {
   const lost = (): TriviumError => new TriviumError("unavailable", "the connection was lost");
 
+  it("lets a turn go on whose reader was cut off because it did not read", async () => {
+    await using fixture = await RuntimeFixture.create({ script: [{ text: "a", hold: "go" }] });
+    const bus = await fixture.subscribe();
+    const connection = new AbortController();
+    const reader = await fixture.send("x", { signal: connection.signal });
+    await reader.find({ type: "stream_mode" });
+    connection.abort(new TriviumError("resourceExhausted", "the client does not read"));
+    await fixture.clock.advance(60_000);
+    fixture.models.release("go");
+    await bus.find({ type: "turn_complete", reason: "end_turn" });
+  });
+
   it("interrupts a turn without a key at once", async () => {
     await using fixture = await RuntimeFixture.create({ script: [{ text: "a", hold: "never" }] });
     const bus = await fixture.subscribe();

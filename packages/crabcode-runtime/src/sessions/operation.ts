@@ -1,7 +1,6 @@
-import type { Clock } from "@trivium/core";
-import { TriviumError } from "@trivium/core";
+import { type Clock, type ErrorKind, TriviumError } from "@trivium/core";
 import { CrabcodeError } from "../crabcode-error.ts";
-import type { EventStream } from "../events/event-stream.ts";
+import type { EventStream, StreamEnd } from "../events/event-stream.ts";
 import type { ResumedRun } from "../turn/loop-deps.ts";
 
 /** A stream nobody reads is ended this long after its turn. */
@@ -78,12 +77,16 @@ export class Operation {
   }
 
   /** A call is over. The last one to leave decides what becomes of the turn. */
-  detach(stream: EventStream, { signal }: { signal: AbortSignal | undefined }): void {
+  detach(stream: EventStream, call: { how: StreamEnd; signal: AbortSignal | undefined }): void {
     this.#streams.get(stream)?.[Symbol.dispose]();
     this.#streams.delete(stream);
+    const kind = abortKind(call.signal);
+    // A slow reader is cut off, its turn is not.
+    this.#isDetached ||= kind === "resourceExhausted";
     if (this.#hasEnded || this.#isDetached || this.#streams.size > 0) return;
     const { idempotencyKey, rejoinGraceMs, clock, onAbandoned } = this.#options;
-    if (idempotencyKey === undefined || !isLost(signal)) onAbandoned(this);
+    const isLost = call.how === "failed" || kind === "unavailable";
+    if (idempotencyKey === undefined || !isLost) onAbandoned(this);
     else this.#graceTimer = clock.setTimer(rejoinGraceMs, () => onAbandoned(this));
   }
 
@@ -108,8 +111,8 @@ export class Operation {
   }
 }
 
-/** True when a call ended because its connection did, not because somebody cancelled it. */
-function isLost(signal: AbortSignal | undefined): boolean {
+/** Why a call was ended from outside: a lost connection or a stalled reader has a kind, a cancel has none. */
+function abortKind(signal: AbortSignal | undefined): ErrorKind | undefined {
   const reason: unknown = signal?.aborted === true ? signal.reason : undefined;
-  return TriviumError.isInstance(reason) && reason.kind === "unavailable";
+  return TriviumError.isInstance(reason) ? reason.kind : undefined;
 }

@@ -94,6 +94,21 @@ describe("an idempotency key", () => {
     expect(fixture.models.requests).toHaveLength(1);
   });
 
+  it("a resend after the turn ends with its turn_complete, however much of the log is gone by then", async () => {
+    await using fixture = await RuntimeFixture.create({
+      script: Array.from({ length: 9 }, () => ({ text: ["a", "b", "c", "d"] })),
+      runtime: { eventRetention: { maxEvents: 16 } },
+    });
+    const first = await (await fixture.send("first", { idempotencyKey: "k" })).all();
+    for (let turn = 0; turn < 8; turn++) await (await fixture.send(`${turn}`)).all();
+    const again = await (await fixture.send("first", { idempotencyKey: "k" })).all();
+    const { seq = 0 } = first.at(-1) ?? {};
+    expect(again).toMatchObject([
+      { type: "server.gap", properties: { from_seq: 1, to_seq: seq - 1 } },
+      { type: "turn_complete", seq },
+    ]);
+  });
+
   it("belongs to one request", async () => {
     await using fixture = await RuntimeFixture.create({ script: [{ text: "one" }] });
     await (await fixture.send("hi", { idempotencyKey: "k" })).ended;

@@ -8,6 +8,24 @@ const bash = (id: string, command: string) => ({ id, name: "Bash", input: { comm
 const bypass = { permissions: { run_everything: true } };
 const durable = { isDurable: true };
 
+it("a subscription to all sessions sees what the recovery of a session publishes", async () => {
+  await using fixture = await RuntimeFixture.create({
+    ...durable,
+    script: [{ text: ["par", "tial"], hold: "gate", hold_after_chunks: 1 }],
+  });
+  await (await fixture.send("x")).find({ type: "stream_text" });
+  await using copy = await fixture.afterCrash();
+  const abort = new AbortController();
+  const { events } = await copy.runtime.subscribe({ session: { sessionId: "" }, signal: abort.signal });
+  const all = new Reader(events, abort);
+  await copy.runtime.listModels("");
+  await copy.runtime.switchMode("", "plan");
+  await all.find({ type: "mode_change" });
+  expect(outline(all.events)).toEqual(["server.connected", "turn_complete:interrupted", "mode_change:plan"]);
+  all.leave();
+  fixture.models.release("gate");
+});
+
 describe("after a clean restart", () => {
   it("history, numbering, keys, title and default session are as before", async () => {
     await using fixture = await RuntimeFixture.create({

@@ -1,10 +1,11 @@
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, relative } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { EventLogStore } from "@trivium/core";
 import { Conversation } from "../conversation/conversation.ts";
 import { CrabcodeError } from "../crabcode-error.ts";
 import type { SessionSelector, SettingsSources } from "../crabcode-runtime.ts";
 import { SessionEventBus } from "../events/session-event-bus.ts";
+import { isInside } from "../paths/is-inside.ts";
 import { readSettings } from "../settings/read-settings.ts";
 import type { OperationStore } from "../store/operation-store.ts";
 import type { SessionRecord } from "../store/session-store.ts";
@@ -13,6 +14,8 @@ import { Session } from "./session.ts";
 import type { SessionEnvironment } from "./session-deps.ts";
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+type OnFound = (sessionId: string) => void;
 
 /** What a registry is made of. */
 export interface SessionRegistryDeps {
@@ -52,10 +55,14 @@ export class SessionRegistry {
     return { [Symbol.dispose]: () => this.#onLoad.delete(callback) };
   }
 
-  /** @throws CrabcodeError SESSION_NOT_FOUND, SESSION_ID_INVALID, CWD_MISMATCH, CWD_FORBIDDEN, SHUTTING_DOWN */
-  async resolve({ sessionId, create = false, cwd }: SessionSelector): Promise<Session> {
+  /**
+   * @param onFound hears the id as soon as the session is known to exist, before it is loaded
+   * @throws CrabcodeError SESSION_NOT_FOUND, SESSION_ID_INVALID, CWD_MISMATCH, CWD_FORBIDDEN, SHUTTING_DOWN
+   */
+  async resolve(selector: SessionSelector, onFound: OnFound = () => {}): Promise<Session> {
+    const { sessionId, create = false, cwd } = selector;
     this.#assertOpen();
-    if (sessionId === "") return this.#default();
+    if (sessionId === "") return this.#default(onFound);
     const isValid = SESSION_ID.test(sessionId);
     if (create && !isValid) {
       throw new CrabcodeError(
@@ -63,30 +70,34 @@ export class SessionRegistry {
         "a session id has 1 to 128 letters, digits, dots, dashes or underscores and begins with a letter or digit",
       );
     }
-    const existing = isValid ? await this.find(sessionId) : undefined;
+    const existing = isValid ? await this.find(sessionId, onFound) : undefined;
     if (existing !== undefined) {
       if (create && cwd !== undefined) await assertSameFolder(existing, cwd);
       return existing;
     }
     if (!create) throw new CrabcodeError("SESSION_NOT_FOUND", "no session has that id");
     const folder = await this.#chooseFolder(cwd);
+    onFound(sessionId);
     const session = await this.#load(sessionId, () => this.#insert(sessionId, folder));
     if (cwd !== undefined) await assertSameFolder(session, cwd);
     return session;
   }
 
   /** A loaded or stored session; undefined when there is none with that id. */
-  async find(sessionId: string): Promise<Session | undefined> {
+  async find(sessionId: string, onFound: OnFound = () => {}): Promise<Session | undefined> {
     await this.#closing.get(sessionId);
     this.#assertOpen();
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) {
+      onFound(sessionId);
       const session = await known;
       if (session.isClosing) throw new CrabcodeError("SHUTTING_DOWN", "the session is closing", session);
       return session;
     }
     const record = this.#deps.environment.store.find(sessionId);
-    return record === undefined ? undefined : this.#load(sessionId, () => record);
+    if (record === undefined) return undefined;
+    onFound(sessionId);
+    return this.#load(sessionId, () => record);
   }
 
   /** Unloads a session; it stays stored. `finishReaders` ends what still reads its events. */
@@ -106,30 +117,33 @@ export class SessionRegistry {
 
   async #unload(session: Session, finishReaders: () => Promise<void>): Promise<void> {
     const { sessionId } = session;
-    try {
-      await session.close();
-      await finishReaders();
-      await session.parts.bus.close();
-    } finally {
+    // From the last to the first; one that fails keeps none of the others from being done.
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(() => {
       this.#sessions.delete(sessionId);
       this.#loaded.delete(sessionId);
       this.#closing.delete(sessionId);
-    }
+    });
+    cleanUp.defer(() => session.parts.bus.close());
+    cleanUp.defer(finishReaders);
+    cleanUp.defer(() => session.close());
   }
 
-  async #default(): Promise<Session> {
+  async #default(onFound: OnFound): Promise<Session> {
     const { environment, workspaceRoots } = this.#deps;
     const knownId = this.#defaultSessionId;
-    const known = knownId === undefined ? undefined : await this.find(knownId);
+    const known = knownId === undefined ? undefined : await this.find(knownId, onFound);
     if (known !== undefined) return known;
     // Another first call may have made it meanwhile.
-    if (this.#defaultSessionId !== undefined && this.#defaultSessionId !== knownId) return this.#default();
+    if (this.#defaultSessionId !== undefined && this.#defaultSessionId !== knownId)
+      return this.#default(onFound);
     const sessionId = environment.ids.uuid();
     const [cwd] = workspaceRoots;
     if (cwd === undefined) throw new CrabcodeError("SESSION_NOT_FOUND", "no workspace root is configured");
     // Set before anything is awaited, so that two first calls get one session.
     this.#defaultSessionId = sessionId;
     environment.store.defaultSessionId = sessionId;
+    onFound(sessionId);
     return this.#load(sessionId, () => this.#insert(sessionId, cwd));
   }
 
@@ -152,8 +166,11 @@ export class SessionRegistry {
     const { clock, ids, store } = environment;
     const logger = environment.logger.child({ sessionId });
     const settings = readSettings(sources, cwd, logger);
+    // Closes what was opened when the rest fails.
+    await using opened = new AsyncDisposableStack();
     const log = await eventLogs.open(`crabcode-${sessionId}`);
     const bus = new SessionEventBus({ sessionId, log, clock, logger });
+    opened.defer(() => bus.close());
     const file = dataDir === undefined ? undefined : new TranscriptFile(transcriptPath(dataDir, sessionId));
     const entries = (await file?.read(logger)) ?? [];
     const transcript = file ?? noTranscript;
@@ -162,9 +179,11 @@ export class SessionRegistry {
     store.touch(sessionId);
     const parts = { sessionId, cwd, settings, bus, conversation, operations, modelProfile };
     const session = new Session({ ...environment, logger }, parts);
+    opened.defer(() => session.close());
     await session.recover();
-    this.#loaded.set(sessionId, session);
     for (const callback of this.#onLoad) callback(session);
+    this.#loaded.set(sessionId, session);
+    opened.move();
     return session;
   }
 
@@ -175,11 +194,8 @@ export class SessionRegistry {
     if (cwd === undefined || !isAbsolute(cwd)) throw invalidFolder("cwd must be an absolute path");
     const folder = await existingFolder(cwd);
     if (folder === undefined) throw invalidFolder("cwd must be an existing folder");
-    const isInside = workspaceRoots.some((root) => {
-      const inside = relative(root, folder);
-      return inside !== ".." && !inside.startsWith("../") && !isAbsolute(inside);
-    });
-    if (!isInside) throw new CrabcodeError("CWD_FORBIDDEN", "cwd must lie inside a workspace root");
+    if (!workspaceRoots.some((root) => isInside(root, folder)))
+      throw new CrabcodeError("CWD_FORBIDDEN", "cwd must lie inside a workspace root");
     return folder;
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sleep } from "@trivium/core";
+import { abortReason, sleep } from "@trivium/core";
 import type {
   ModelChangeEvent,
   ServerHeartbeatEvent,
@@ -15,6 +15,7 @@ import type {
   SendMessageInput,
   StreamEvent,
 } from "../crabcode-runtime.ts";
+import type { Cursor } from "../events/cursor.ts";
 import { EventStream } from "../events/event-stream.ts";
 import type { PublishedEvent } from "../events/session-event-bus.ts";
 import { SessionFeed } from "../events/session-feed.ts";
@@ -23,6 +24,7 @@ import { QuestionRegistry, questionKey } from "../gates/question-registry.ts";
 import type { ModelPort } from "../ports/model-port.ts";
 import type { OperationRecord } from "../store/operation-store.ts";
 import { builtInTools, ToolSet } from "../tools/tool-set.ts";
+import { lostTurn } from "./lost-turn.ts";
 import { Operation, type OperationOptions } from "./operation.ts";
 import { recoverOperations } from "./recovery.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
@@ -40,6 +42,8 @@ export class Session implements TurnHost {
   readonly questions: QuestionRegistry;
   readonly tools: ToolSet;
   readonly workspace: SessionToolbox;
+  /** The last event before this life of the session: what its recovery says comes after. */
+  readonly loadedFrom: Cursor;
   readonly #queue: TurnQueue<Operation>;
   /** Messages that wait or run. */
   readonly #operations = new Map<string, Operation>();
@@ -53,6 +57,7 @@ export class Session implements TurnHost {
     const { store, clock, models, ids } = environment;
     this.environment = environment;
     this.parts = parts;
+    this.loadedFrom = { sessionId, epoch: bus.epoch, seq: bus.seq };
     this.policy = new PermissionPolicy(settings.permissions, cwd);
     this.questions = new QuestionRegistry({
       bus,
@@ -123,12 +128,18 @@ export class Session implements TurnHost {
     return this.#model;
   }
 
-  /** Takes a message in, or joins an earlier one through its key. The input was checked already. */
-  sendMessage(input: SendMessageInput): MessageStream {
-    this.#assertOpen();
+  /**
+   * Takes a message in, or joins an earlier one through its key. The input was checked already. A call that is over
+   * by now is not admitted: nobody would own its turn.
+   *
+   * @param operationId id of the message when it is a new one
+   */
+  sendMessage(input: SendMessageInput, operationId: string): MessageStream {
     const { idempotencyKey, signal } = input;
+    if (signal?.aborted === true) throw abortReason(signal);
+    this.#assertOpen();
     const { operations } = this.parts;
-    const { clock, ids } = this.environment;
+    const { clock } = this.environment;
     const requestHash = hashRequest(input);
     const known =
       idempotencyKey === undefined ? undefined : operations.findByKey(idempotencyKey, clock.now());
@@ -137,7 +148,7 @@ export class Session implements TurnHost {
       throw new CrabcodeError("QUEUE_FULL", "too many messages are waiting in this session", this);
     }
     const operation = this.#createOperation({
-      operationId: ids.hex(16),
+      operationId,
       text: input.text.toWellFormed(),
       maxTurns: input.maxTurns ?? 0,
       isInteractive: input.isInteractive !== false,
@@ -148,6 +159,7 @@ export class Session implements TurnHost {
       operation,
       signal,
       afterSeq: this.parts.bus.seq,
+      untilSeq: undefined,
     });
     operation.attach(stream, { isDetached: input.isDetached === true });
     if (this.#enqueue(operation) === "waiting") stream.put(this.heartbeat());
@@ -223,17 +235,20 @@ export class Session implements TurnHost {
   }
 
   async #close(graceMs: number): Promise<void> {
+    // From the last to the first; one that fails keeps none of the others from being done.
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(() => this.parts.conversation.close());
+    cleanUp.use(this.workspace);
+    cleanUp.defer(() => this.#queue.idle());
+    cleanUp.defer(() => this.#queue.running?.interrupt());
+    if (graceMs > 0) cleanUp.defer(() => this.#idleWithin(graceMs));
     for (const operation of this.#queue.clear()) {
       this.#operations.delete(operation.operationId);
-      // With a key it is started again when the session is loaded.
-      if (operation.idempotencyKey === undefined) this.parts.operations.forget(operation.operationId);
       operation.finishStreams(new CrabcodeError("SHUTTING_DOWN", "the session is closing", this));
+      // With a key it is started again when the session is loaded.
+      if (operation.idempotencyKey !== undefined) continue;
+      cleanUp.defer(() => this.parts.operations.forget(operation.operationId));
     }
-    if (graceMs > 0) await this.#idleWithin(graceMs);
-    this.#queue.running?.interrupt();
-    await this.#queue.idle();
-    await this.workspace[Symbol.asyncDispose]();
-    await this.parts.conversation.close();
   }
 
   async #idleWithin(graceMs: number): Promise<void> {
@@ -309,43 +324,17 @@ export class Session implements TurnHost {
       operation,
       signal,
       afterSeq: isKept ? (afterSeq ?? bus.seq) : bus.seq,
+      // What came after its turn is no part of it, not even what is missing there.
+      untilSeq: operation === undefined ? (known.completeSeq ?? bus.seq) : undefined,
     });
     if (operation !== undefined) {
       operation.attach(stream, { isDetached: input.isDetached === true });
       if (operation.afterSeq === undefined) stream.put(this.heartbeat());
     } else {
-      if (!isKept) stream.put(...this.#lostTurn(known));
+      if (!isKept) stream.put(...lostTurn(bus, known));
       stream.finish();
     }
     return this.#messageStream(known.operationId, { stream, isReplay: true });
-  }
-
-  /** What is left of a turn whose events belong to a numbering that is gone. */
-  #lostTurn({ operationId, epoch, completeEvent }: OperationRecord): StreamEvent[] {
-    const { bus, sessionId } = this.parts;
-    const gap = {
-      type: "server.gap",
-      properties: {
-        session_id: sessionId,
-        epoch: bus.epoch,
-        from_seq: 0,
-        to_seq: 0,
-        reason: "epoch",
-        previous_epoch: epoch ?? null,
-      },
-    };
-    const kept: object = JSON.parse(completeEvent ?? '{"type":"turn_complete","reason":"interrupted"}');
-    const complete = {
-      ...kept,
-      session_id: sessionId,
-      epoch,
-      operation_id: operationId,
-      operation_scope: "foreground",
-    };
-    return [
-      { type: gap.type, payloadJson: JSON.stringify(gap) },
-      { type: "turn_complete", payloadJson: JSON.stringify(complete) },
-    ];
   }
 
   /** The stream of one call. Its operation is undefined once the turn is over. */
@@ -354,19 +343,24 @@ export class Session implements TurnHost {
     {
       operation,
       signal,
-      afterSeq,
-    }: { operation: Operation | undefined; signal: AbortSignal | undefined; afterSeq: number },
+      ...range
+    }: {
+      operation: Operation | undefined;
+      signal: AbortSignal | undefined;
+      afterSeq: number;
+      untilSeq: number | undefined;
+    },
   ): EventStream {
     const stream: EventStream = new EventStream({
       clock: this.environment.clock,
       signal,
       heartbeat: () => this.heartbeat(),
       lastType: "turn_complete",
-      onClose: () => operation?.detach(stream, { signal }),
+      onClose: (how) => operation?.detach(stream, { how, signal }),
     });
     const accepts = (event: PublishedEvent): boolean =>
       event.operationId === operationId && !ELSEWHERE.has(event.type);
-    stream.add(new SessionFeed(this.parts.bus, { afterSeq, accepts, onReady: () => stream.wake() }));
+    stream.add(new SessionFeed(this.parts.bus, { ...range, accepts, onReady: () => stream.wake() }));
     return stream;
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "@trivium/core";
+import { abortReason, type Clock, sleep } from "@trivium/core";
 import type {
   GapReason,
   ServerConnectedEvent,
@@ -104,11 +104,13 @@ export class Subscriptions {
     { signal }: SubscribeInput,
     { sessionId, heartbeat }: { sessionId: string | undefined; heartbeat: () => StreamEvent },
   ): EventStream {
+    // The sessions may have taken a while; a stream that nobody reads is not begun.
+    if (signal?.aborted === true) throw abortReason(signal);
     const { registry, clock } = this.#deps;
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     const loads =
       sessionId === undefined
-        ? registry.onLoad((session) => addSession(stream, session, undefined))
+        ? registry.onLoad((session) => addSession(stream, session, session.loadedFrom))
         : undefined;
     const stream: EventStream = new EventStream({
       clock,
@@ -120,7 +122,7 @@ export class Subscriptions {
         resolve();
       },
     });
-    if (signal?.aborted !== true) this.#streams.set(stream, { sessionId, closed });
+    this.#streams.set(stream, { sessionId, closed });
     return stream;
   }
 

@@ -1,6 +1,6 @@
 type Layer = Readonly<Record<string, unknown>>;
 
-/** Keys that an untrusted checkout must not set. `*` is any one key. */
+/** Keys that an untrusted checkout must not set, beside those of its model profiles. */
 const UNTRUSTED_KEYS: readonly (readonly string[])[] = [
   ["env"],
   ["hooks"],
@@ -10,12 +10,20 @@ const UNTRUSTED_KEYS: readonly (readonly string[])[] = [
   ["permissions", "run_everything"],
   ["permissions", "additional_directories"],
   ["modes", "auto_apply"],
-  ["api", "base_url"],
-  ["models", "*", "base_url"],
-  ["api", "script_path"],
-  ["models", "*", "script_path"],
   ["extra_tools"],
 ];
+
+/** Keys of a profile that say what is sent where: which variable of the server, in which headers, to which address. */
+const UNTRUSTED_PROFILE_KEYS = [
+  "base_url",
+  "script_path",
+  "api_key_env",
+  "http_headers",
+  "azure_endpoint",
+  "codex_auth_path",
+];
+/** Keys that would take a profile, with its credentials, to another place. */
+const REDIRECTING_KEYS = ["provider", "format"];
 
 /** Lays one settings object over another: objects merge, arrays join without duplicates, scalars replace. */
 export function mergeSettings(below: Layer, above: Layer): Layer {
@@ -37,9 +45,27 @@ function mergeValue(below: unknown, above: unknown): unknown {
   return above;
 }
 
-/** Takes away what only trusted files may set. `ignored` gets the dotted names of what was there. */
-export function withoutUntrustedKeys(layer: Layer, ignored: string[]): Layer {
-  return UNTRUSTED_KEYS.reduce((rest, path) => withoutKey(rest, path, { prefix: "", ignored }), layer);
+/**
+ * Takes away what only trusted files may set. `ignored` gets the dotted names of what was there.
+ *
+ * @param trusted what the trusted files say together: a profile of theirs keeps its provider
+ */
+export function withoutUntrustedKeys(layer: Layer, trusted: Layer, ignored: string[]): Layer {
+  const models = isLayer(trusted["models"]) ? trusted["models"] : {};
+  const profiles = [
+    ["api"],
+    ...Object.keys(isLayer(layer["models"]) ? layer["models"] : {}).map((name) => ["models", name]),
+  ];
+  const paths = profiles.flatMap((profile) => {
+    const [first = "", name] = profile;
+    const isTheirs = name === undefined ? Object.hasOwn(trusted, first) : Object.hasOwn(models, name);
+    const keys = isTheirs ? [...UNTRUSTED_PROFILE_KEYS, ...REDIRECTING_KEYS] : UNTRUSTED_PROFILE_KEYS;
+    return keys.map((key) => [...profile, key]);
+  });
+  return [...UNTRUSTED_KEYS, ...paths].reduce<Layer>(
+    (rest, path) => withoutKey(rest, path, { prefix: "", ignored }),
+    layer,
+  );
 }
 
 function withoutKey(
@@ -47,20 +73,16 @@ function withoutKey(
   [first, ...rest]: readonly string[],
   found: { readonly prefix: string; readonly ignored: string[] },
 ): Layer {
-  if (first === undefined) return layer;
-  const names = first === "*" ? Object.keys(layer) : Object.hasOwn(layer, first) ? [first] : [];
-  let result = layer;
-  for (const name of names) {
-    const value = layer[name];
-    if (rest.length === 0) {
-      found.ignored.push(found.prefix + name);
-      result = Object.fromEntries(Object.entries(result).filter(([key]) => key !== name));
-    } else if (isLayer(value)) {
-      const inner = { prefix: `${found.prefix}${name}.`, ignored: found.ignored };
-      result = { ...result, [name]: withoutKey(value, rest, inner) };
-    }
+  if (first === undefined || !Object.hasOwn(layer, first)) return layer;
+  if (rest.length === 0) {
+    found.ignored.push(found.prefix + first);
+    return Object.fromEntries(Object.entries(layer).filter(([key]) => key !== first));
   }
-  return result;
+  const value = layer[first];
+  if (!isLayer(value)) return layer;
+  const inner = { prefix: `${found.prefix}${first}.`, ignored: found.ignored };
+  // A computed __proto__ is a key like any other here.
+  return { ...layer, [first]: withoutKey(value, rest, inner) };
 }
 
 /** True for a JSON object. */

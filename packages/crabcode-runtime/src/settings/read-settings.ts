@@ -1,8 +1,9 @@
 import { realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Logger } from "@trivium/core";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import type { SettingsSources } from "../crabcode-runtime.ts";
+import { isInside } from "../paths/is-inside.ts";
 import { readRegularFile } from "../text/read-regular-file.ts";
 import { isLayer, mergeSettings, withoutUntrustedKeys } from "./merge-settings.ts";
 import { parseSessionSettings, type SessionSettings } from "./session-settings.ts";
@@ -19,19 +20,20 @@ export function readSettings(sources: SettingsSources, cwd: string, logger: Logg
   const { userFolder, flagFile } = sources;
   const user = userFolder === undefined ? {} : readLayer(join(userFolder, "settings.json"), logger);
   const policy = userFolder === undefined ? {} : readLayer(join(userFolder, "managed-settings.json"), logger);
+  const flag = flagFile === undefined ? {} : readLayer(flagFile, logger);
   const isTrusted = isTrustedFolder(cwd, [user, policy]);
+  const trusted = [sources.base ?? {}, user, flag, policy].reduce(mergeSettings);
   const project = ["settings.json", "settings.local.json"].map((name) => {
     const file = join(cwd, ".crabcode", name);
     const layer = withoutKeys(readLayer(file, logger), ["trusted_directories"]);
     if (isTrusted) return layer;
     const ignored: string[] = [];
-    const rest = withoutUntrustedKeys(layer, ignored);
+    const rest = withoutUntrustedKeys(layer, trusted, ignored);
     if (ignored.length > 0) {
       logger.warn({ file, ignored }, "settings of a folder that is not trusted are ignored");
     }
     return rest;
   });
-  const flag = flagFile === undefined ? {} : readLayer(flagFile, logger);
   const layers = [sources.base ?? {}, user, ...project, flag, policy];
   return parseSessionSettings(layers.reduce(mergeSettings));
 }
@@ -78,8 +80,7 @@ function isTrustedFolder(cwd: string, layers: readonly Layer[]): boolean {
     .flatMap((layer) => layer["trusted_directories"])
     .some((folder) => {
       if (typeof folder !== "string" || !isAbsolute(folder)) return false;
-      const real = realPath(folder);
-      return cwd === real || cwd.startsWith(real.endsWith(sep) ? real : real + sep);
+      return isInside(realPath(folder), cwd);
     });
 }
 

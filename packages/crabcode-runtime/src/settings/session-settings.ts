@@ -41,6 +41,7 @@ export interface SessionSettings {
 }
 
 const DEFAULT_REQUEST_TIMEOUT_SECONDS = 1800;
+const MAX_REQUEST_TIMEOUT_SECONDS = 31_536_000;
 const MS_PER_DAY = 86_400_000;
 
 const apiConfig = z.record(z.string(), z.unknown()).catch({});
@@ -63,7 +64,11 @@ const permissions = z
     default_mode: z.string().optional().catch(undefined),
     additional_directories: z.array(z.string()).catch([]),
     run_everything: z.boolean().catch(false),
-    request_timeout_seconds: z.number().min(0).catch(DEFAULT_REQUEST_TIMEOUT_SECONDS),
+    request_timeout_seconds: z
+      .number()
+      .min(0)
+      .max(MAX_REQUEST_TIMEOUT_SECONDS)
+      .catch(DEFAULT_REQUEST_TIMEOUT_SECONDS),
   })
   .catch({
     allow: [],

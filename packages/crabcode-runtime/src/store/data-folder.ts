@@ -51,8 +51,11 @@ function takeLock(folder: string, holder: string): DatabaseSync {
 function withLock(database: DatabaseSync, lock: DatabaseSync): DatabaseSync {
   const close = database.close.bind(database);
   database.close = () => {
-    close();
-    lock.close();
+    try {
+      close();
+    } finally {
+      lock.close();
+    }
   };
   return database;
 }

@@ -16,16 +16,22 @@ const finished: CommandResult = {
 export class MemoryToolbox {
   readonly files: Map<string, string> = new Map();
   readonly commands: string[] = [];
+  /** Symbolic links: absolute path of the link and where it leads. */
+  readonly links: Map<string, string> = new Map();
   isDisposed = false;
+  /** Replaces the resolving of paths. */
+  onResolve: ((path: string) => Promise<string>) | undefined;
+  /** Called when a toolbox is disposed. */
+  onDispose: (() => Promise<void>) | undefined;
   /** Answers a command. Absent: `echo X` prints X, everything else prints nothing. */
   onCommand: ((command: Command) => Promise<Partial<CommandResult>>) | undefined;
 
   readonly open: OpenToolbox = ({ cwd }) => Promise.resolve(this.#port(cwd));
 
   #port(cwd: string): ToolboxPort {
-    const at = (path = "."): string => resolve(cwd, path);
+    const at = (path = "."): string => this.#followed(resolve(cwd, path));
     return {
-      resolvePath: (path) => Promise.resolve(at(path)),
+      resolvePath: (path) => this.onResolve?.(path) ?? Promise.resolve(at(path)),
       readText: async ({ path, offset = 1, maxLines }) => {
         const text = this.files.get(at(path));
         if (text === undefined) return missing(path);
@@ -86,8 +92,16 @@ export class MemoryToolbox {
       },
       [Symbol.asyncDispose]: async () => {
         this.isDisposed = true;
+        await this.onDispose?.();
       },
     };
+  }
+
+  #followed(path: string): string {
+    for (const [link, target] of this.links) {
+      if (path === link || path.startsWith(`${link}/`)) return target + path.slice(link.length);
+    }
+    return path;
   }
 }
 

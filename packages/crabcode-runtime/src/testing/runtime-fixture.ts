@@ -112,8 +112,13 @@ export class RuntimeFixture implements AsyncDisposable {
   /**
    * A second runtime over a copy of the folders as they are now: what a process finds after this one was killed.
    * The caller closes it.
+   *
+   * @param wrap replaces the store of the events
    */
-  async afterCrash(script: readonly ScriptEntry[] = []): Promise<CrashedCopy> {
+  async afterCrash(
+    script: readonly ScriptEntry[] = [],
+    wrap: (store: EventLogStore) => EventLogStore = (store) => store,
+  ): Promise<CrashedCopy> {
     const folder = await temporaryFolder();
     await cp(this.dataDir, join(folder.path, "data"), { recursive: true });
     const models = new ScriptedModels(script);
@@ -121,7 +126,7 @@ export class RuntimeFixture implements AsyncDisposable {
       path: join(folder.path, "data", "events.sqlite"),
       clock: this.clock,
     });
-    const runtime = this.start({ dataDir: join(folder.path, "data"), eventLogs, models });
+    const runtime = this.start({ dataDir: join(folder.path, "data"), eventLogs: wrap(eventLogs), models });
     return {
       runtime,
       models,
@@ -140,6 +145,8 @@ export class RuntimeFixture implements AsyncDisposable {
     const closing = this.runtime.close().finally(() => {
       isClosed = true;
     });
+    // It is awaited below.
+    closing.catch(() => {});
     while (!isClosed) await this.clock.advance(100);
     await closing;
   }

@@ -32,9 +32,9 @@ export const read: Tool = defineTool({
   isConcurrencySafe: true,
   target: ({ file_path }) => ({ path: file_path, isFolder: false }),
   check: ({ limit }) => (limit !== undefined && limit < 1 ? "limit: must be at least 1" : undefined),
-  async run({ file_path, offset, limit }, { toolbox, signal }) {
+  async run({ file_path, offset, limit }, { toolbox, targetPath, signal }) {
     const text = await toolbox.readText({
-      path: file_path,
+      path: targetPath ?? file_path,
       ...(offset !== undefined && { offset }),
       maxLines: Math.min(limit ?? MAX_LINES, MAX_LINES),
       maxBytes: MAX_READ_BYTES,
@@ -76,7 +76,7 @@ export const edit: Tool = defineTool({
   },
   async run({ file_path, old_string, new_string, replace_all }, context) {
     const edited = await context.toolbox.editText({
-      path: file_path,
+      path: context.targetPath ?? file_path,
       oldText: old_string,
       newText: new_string,
       replaceAll: replace_all === true,
@@ -100,7 +100,8 @@ export const write: Tool = defineTool({
   isConcurrencySafe: false,
   target: ({ file_path }) => ({ path: file_path, isFolder: false }),
   async run({ file_path, content }, context) {
-    const written = await context.toolbox.writeFile({ path: file_path, content, signal: context.signal });
+    const { toolbox, targetPath, signal } = context;
+    const written = await toolbox.writeFile({ path: targetPath ?? file_path, content, signal });
     if (written.kind === "failure") return failed(fileProblem(written, file_path));
     const { absolutePath, before } = written;
     if (before === null) {

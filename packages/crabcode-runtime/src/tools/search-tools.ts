@@ -1,5 +1,6 @@
-import { isAbsolute, relative } from "node:path";
+import { relative } from "node:path";
 import { z } from "zod";
+import { isInside } from "../paths/is-inside.ts";
 import { defineTool, failed, flag, type Tool } from "./tool.ts";
 
 const MAX_MATCHES_PER_FILE = 200;
@@ -22,10 +23,10 @@ export const grep: Tool = defineTool({
   isReadOnly: true,
   isConcurrencySafe: true,
   target: ({ path }) => ({ path: path ?? ".", isFolder: true }),
-  async run({ pattern, path, glob, case_insensitive }, { toolbox, signal, cwd }) {
+  async run({ pattern, path, glob, case_insensitive }, { toolbox, targetPath, signal, cwd }) {
     const found = await toolbox.search({
       pattern,
-      ...(path !== undefined && { path }),
+      ...(path !== undefined && { path: targetPath ?? path }),
       ...(glob !== undefined && { glob }),
       ignoreCase: case_insensitive === true,
       maxMatchesPerFile: MAX_MATCHES_PER_FILE,
@@ -87,6 +88,5 @@ function searchedFolder(pattern: string, path: string | undefined): string {
 }
 
 function shortPath(cwd: string, path: string): string {
-  const inside = relative(cwd, path);
-  return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? path : inside;
+  return path !== cwd && isInside(cwd, path) ? relative(cwd, path) : path;
 }

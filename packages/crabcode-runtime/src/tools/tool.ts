@@ -28,6 +28,8 @@ export interface ToolQuestion {
 /** What a running call may use. */
 export interface ToolContext {
   readonly toolbox: ToolboxPort;
+  /** Where the target of the call leads, symbolic links resolved: the path that permission was given for. */
+  readonly targetPath: string | undefined;
   readonly clock: Clock;
   /** Absolute. */
   readonly cwd: string;

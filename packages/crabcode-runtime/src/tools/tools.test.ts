@@ -19,6 +19,7 @@ class Bench {
     const toolbox = await this.toolbox.open({ sessionId: "s", cwd, additionalDirectories: [] });
     const context: ToolContext = {
       toolbox,
+      targetPath: undefined,
       clock: new ManualClock(),
       cwd,
       environment: {},

@@ -19,6 +19,8 @@ export interface StepCall {
   readonly tool: Tool | undefined;
   /** Set once the arguments were found in order. */
   prepared: PreparedCall | undefined;
+  /** Where its target led when permission was given, symbolic links resolved. */
+  targetPath: string | undefined;
   outcome: ToolOutcome | undefined;
 }
 
@@ -32,7 +34,7 @@ export async function runCall(deps: LoopDeps, step: StepCall, signal: AbortSigna
     timeoutMs: deps.toolCallTimeoutMs === 0 ? undefined : deps.toolCallTimeoutMs,
     clock: deps.clock,
   });
-  const running = runPrepared(deps, prepared, { call, signal: limited.signal });
+  const running = runPrepared(deps, prepared, { step, signal: limited.signal });
   const outcome = await withGrace(deps, running, limited.signal);
   if (signal.aborted) return interrupted;
   if (limited.signal.aborted)
@@ -43,11 +45,20 @@ export async function runCall(deps: LoopDeps, step: StepCall, signal: AbortSigna
 async function runPrepared(
   deps: LoopDeps,
   prepared: PreparedCall,
-  { call, signal }: { call: ModelCall; signal: AbortSignal },
+  { step, signal }: { step: StepCall; signal: AbortSignal },
 ): Promise<ToolOutcome> {
+  const { call, targetPath } = step;
   try {
     const toolbox = await deps.workspace.toolbox();
-    return await prepared.run(toolContext({ deps, call, signal, toolbox }));
+    const { target } = prepared;
+    // Another call of the step may have put a link there since the check.
+    if (target !== undefined && (await toolbox.resolvePath(target.path)) !== targetPath) {
+      return failed(
+        `Error: ${target.path} leads to another place than when this call was checked; call again`,
+      );
+    }
+    if (signal.aborted) return interrupted;
+    return await prepared.run(toolContext({ deps, call, signal, toolbox, targetPath }));
   } catch (cause) {
     if (!signal.aborted) {
       const fields: LogFields = { tool: call.name, toolUseId: call.toolUseId, cause };
@@ -80,16 +91,19 @@ function toolContext({
   call,
   signal,
   toolbox,
+  targetPath,
 }: {
   deps: LoopDeps;
   call: ModelCall;
   signal: AbortSignal;
   toolbox: ToolContext["toolbox"];
+  targetPath: string | undefined;
 }): ToolContext {
   const { events, workspace, questions, clock } = deps;
   const { toolUseId } = call;
   return {
     toolbox,
+    targetPath,
     clock,
     cwd: workspace.cwd,
     environment: workspace.environment,

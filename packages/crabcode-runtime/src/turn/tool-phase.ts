@@ -1,5 +1,7 @@
-import { dirname, isAbsolute, relative } from "node:path";
+import { dirname } from "node:path";
+import { abortable } from "@trivium/core";
 import type { PermissionDecision } from "../gates/permission-policy.ts";
+import { isInside } from "../paths/is-inside.ts";
 import { type CallTarget, failed, type ToolOutcome } from "../tools/tool.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import type { ModelCall } from "./response-collector.ts";
@@ -56,6 +58,7 @@ class ToolPhase {
       call,
       tool: deps.tools.find(call.name),
       prepared: undefined,
+      targetPath: undefined,
       outcome: deps.resumed?.outcomes.get(call.toolUseId),
     }));
   }
@@ -81,8 +84,7 @@ class ToolPhase {
       if (this.#signal.aborted) break;
       if (step.outcome !== undefined) continue;
       // An unknown tool fails when it runs; there is nothing to ask about.
-      const isDecided = step.tool === undefined || this.#wasApproved(step);
-      const refusal = isDecided ? undefined : await this.#refusal(step);
+      const refusal = step.tool === undefined ? undefined : await this.#refusal(step);
       if (this.#signal.aborted) break;
       if (refusal === undefined) approved.push(step);
       else this.#settle(step, failed(refusal));
@@ -119,19 +121,21 @@ class ToolPhase {
   async #refusal(step: StepCall): Promise<string | undefined> {
     let decision: PermissionDecision;
     try {
-      decision = await this.#decide(step);
+      decision = await abortable(this.#decide(step), this.#signal);
     } catch (cause) {
       return `Permission denied: the target could not be checked (${cause instanceof Error ? cause.message : "unknown"})`;
     }
-    if (decision.behavior === "allow") return undefined;
+    if (decision.behavior === "allow" || this.#wasApproved(step)) return undefined;
     if (decision.behavior === "deny")
       return `Permission denied: ${decision.reason ?? "denied by the settings"}`;
     return this.#ask(step, decision);
   }
 
-  async #decide({ call, tool, prepared }: StepCall): Promise<PermissionDecision> {
+  async #decide(step: StepCall): Promise<PermissionDecision> {
+    const { call, tool, prepared } = step;
     const { policy } = this.#deps;
     const target = await this.#resolveTarget(prepared?.target);
+    step.targetPath = target?.path;
     return policy.decide({
       tool: call.name,
       isReadOnly: tool?.isReadOnly === true,
@@ -149,8 +153,8 @@ class ToolPhase {
     const { workspace } = this.#deps;
     const toolbox = await workspace.toolbox();
     const path = await toolbox.resolvePath(written.path);
-    const isInside = [workspace.cwd, ...workspace.additionalDirectories].some((root) => isBelow(root, path));
-    if (isInside) return { path, outsideFolder: undefined };
+    const roots = [workspace.cwd, ...workspace.additionalDirectories];
+    if (roots.some((root) => isInside(root, path))) return { path, outsideFolder: undefined };
     return { path, outsideFolder: written.isFolder ? path : dirname(path) };
   }
 
@@ -185,9 +189,4 @@ class ToolPhase {
       verdict.feedback === undefined || verdict.feedback === "" ? "" : ` They said: ${verdict.feedback}`;
     return `Permission denied by the user.${said} Do not repeat this call; explain what you wanted to do, or ask how to go on.`;
   }
-}
-
-function isBelow(root: string, path: string): boolean {
-  const inside = relative(root, path);
-  return inside !== ".." && !inside.startsWith("../") && !isAbsolute(inside);
 }

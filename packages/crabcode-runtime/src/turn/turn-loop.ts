@@ -154,6 +154,7 @@ class TurnRun {
       call,
       tool: undefined,
       prepared: undefined,
+      targetPath: undefined,
       outcome: interrupted,
     }));
     for (const { call, outcome } of steps) publishResult(this.#deps, call, outcome);
