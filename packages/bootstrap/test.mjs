@@ -37,6 +37,7 @@ const checks = [
   { name: "types", command: ["tsc", "-b"], remedy: "see the messages above" },
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"], remedy: "see the messages above" },
   { name: "layers", command: ["turbo", "boundaries"], remedy: "see turbo.json for what each tag may use" },
+  { name: "packages", command: ["pnpm", "check:packages"], remedy: "see the messages above" },
   { name: "unused code", command: ["knip"], remedy: "remove what nothing uses" },
 ];
 
