@@ -99,6 +99,15 @@ describe("plain fetch with JSON", () => {
     expect(chunks.at(-1)).toMatchObject({ finalResult: { metadata: expect.any(Object) } });
   });
 
+  it("shows a person what is served here, and health to probes", async () => {
+    const page = await fetch(`${server.url}/`);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await page.text()).toContain("crabcode.CrabCodeService");
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/^trivium_cell_workers \d+$/m);
+  });
+
   it("says in JSON which value is wrong", async () => {
     const { status, body } = await unary("crabcode.CrabCodeService/RespondPermission", { toolUseId: 3 });
     expect(status).toBe(400);

@@ -14,6 +14,7 @@ import { startCrabcode } from "./crabcode-part.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { registerMetrics } from "./metrics.ts";
 import type { Part } from "./part.ts";
+import { statusPage } from "./status-page.ts";
 import { startTools } from "./tools-part.ts";
 
 /** What a server takes from its surroundings. */
@@ -88,6 +89,7 @@ export async function startServer(
     methodLimits: { ...codeModeMethodLimits, ...crabcodeMethodLimits },
     auth: { token: values.token, publicMethods: ["crabcode.CrabCodeService/HealthCheck"] },
     tls,
+    routes: [statusPage(values.services)],
     allowedOrigins: values.allowedOrigins,
     exposeHeaders: ["codex-code-mode-result-buffered-for-ns"],
     allowedHosts: values.allowedHosts.length === 0 ? undefined : [...values.allowedHosts, ...ownNames(host)],

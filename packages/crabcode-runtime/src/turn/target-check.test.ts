@@ -49,14 +49,10 @@ it("a file tool opens the place that permission was given for, not the name", as
     settings: { permissions: { allow: [{ tool: "Write" }] } },
   });
   const { toolbox, cwd } = fixture;
-  toolbox.links.set(join(cwd, "link"), join(cwd, "real"));
-  const resolved: string[] = [];
   toolbox.onResolve = async () => {
-    const path = join(cwd, "real", "a.txt");
-    resolved.push(path);
-    // Too late for the check, in time for the opening.
-    if (resolved.length === 2) toolbox.links.set(join(cwd, "link"), "/outside");
-    return path;
+    // Too late for the checks, in time for the opening.
+    toolbox.links.set(join(cwd, "link"), "/outside");
+    return join(cwd, "real", "a.txt");
   };
   await (await fixture.send("x")).all();
   expect([...toolbox.files.keys()]).toEqual([join(cwd, "real", "a.txt")]);
