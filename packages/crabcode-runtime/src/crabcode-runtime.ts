@@ -111,6 +111,8 @@ export interface SubscribeInput {
   readonly afterSeq?: string;
   /** Ends the subscription, without an error; one that is not registered by then rejects with the reason. */
   readonly signal?: AbortSignal;
+  /** Called as soon as the one session is found, before it is loaded, which may take a while. */
+  readonly onSession?: (sessionId: string) => void;
 }
 
 /** A live subscription; its first event is `server.connected`. */

@@ -4,6 +4,7 @@ export type {
   CrabcodeRuntime,
   CrabcodeRuntimeOptions,
   InterruptResult,
+  MessagePlace,
   MessageStream,
   ModelListing,
   PermissionAnswer,

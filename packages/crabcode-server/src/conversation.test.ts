@@ -172,6 +172,21 @@ describe("a conversation over the wire", () => {
     expect(await statusOf(message)).toEqual({ code: "Unavailable", reason: "SHUTTING_DOWN" });
   });
 
+  it("is not healthy while it drains, and the running turn ends as it should", async () => {
+    await using live = await liveService([{ text: ["one ", "two"], hold: "go", hold_after_chunks: 1 }]);
+    const turn = send(live, "x");
+    await turn.find({ type: "stream_text" });
+    const closing = live.runtime.close({ drainMs: 60_000 });
+    expect(await statusOf(live.client.healthCheck({}))).toEqual({
+      code: "Unavailable",
+      reason: "SHUTTING_DOWN",
+    });
+    await live.release("go");
+    expect(await turn.ended).toBeUndefined();
+    expect(turn.events.at(-1)).toMatchObject({ type: "turn_complete", reason: "end_turn" });
+    await closing;
+  });
+
   it("answers without any model, and lists what there is", async () => {
     await using live = await liveService();
     let header = new Headers();

@@ -1,12 +1,14 @@
+import { getEventListeners } from "node:events";
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import { TriviumError } from "@trivium/core";
+import { type Clock, TriviumError } from "@trivium/core";
+import { ManualClock } from "@trivium/core/testing";
 import {
   CrabcodeError,
   type CrabcodeRuntime,
   type SendMessageInput,
   type SubscribeInput,
 } from "@trivium/crabcode-runtime";
-import { CrabCodeService } from "@trivium/proto/crabcode";
+import { type CoreEventProto, CrabCodeService } from "@trivium/proto/crabcode";
 import { ErrorInfoSchema } from "@trivium/proto/error-details";
 import { describe, expect, it } from "vitest";
 import { CallSignal } from "./call-signal.ts";
@@ -19,7 +21,9 @@ describe("CrabCodeService.SendMessage", () => {
     const client = clientOf({
       async sendMessage(input) {
         inputs.push(input);
-        return { sessionId: "s1", operationId: "op1", isReplay: true, events: events("a", "b") };
+        const place = { sessionId: "s1", operationId: "op1", isReplay: true };
+        input.onPlace?.(place);
+        return { ...place, events: events("a", "b") };
       },
     });
     let header = new Headers();
@@ -113,10 +117,80 @@ describe("CrabCodeService.SendMessage", () => {
 
   it("tells nothing about a fault inside the server but logs it", async () => {
     const lines: unknown[] = [];
-    const client = clientOf({ sendMessage: () => Promise.reject(new Error("/secret/path")) }, lines);
+    const client = clientOf({ sendMessage: () => Promise.reject(new Error("/secret/path")) }, { lines });
     const error = await failure(drain(client.sendMessage({ text: "hi" })));
     expect(error).toMatchObject({ code: Code.Internal, rawMessage: "internal error" });
     expect(lines).toMatchObject([{ error: { message: "/secret/path" }, method: "SendMessage" }]);
+  });
+
+  it("sends complete headers and a heartbeat while the session is loaded", async () => {
+    const clock = new ManualClock();
+    const place = { sessionId: "s1", operationId: "op1", isReplay: true };
+    const loaded = Promise.withResolvers<void>();
+    const client = clientOf(
+      {
+        async sendMessage({ onPlace }) {
+          onPlace?.(place);
+          await loaded.promise;
+          return { ...place, events: events("a") };
+        },
+      },
+      { clock },
+    );
+    const header = Promise.withResolvers<Headers>();
+    const received: CoreEventProto[] = [];
+    const reading = (async () => {
+      const stream = client.sendMessage({ text: "hi" }, { onHeader: header.resolve });
+      for await (const event of stream) received.push(event);
+    })();
+    await expect.poll(() => clock.pendingTimers).toBe(1);
+    await clock.advance(200);
+    expect(Object.fromEntries(await header.promise)).toMatchObject({
+      "crabcode-session-id": "s1",
+      "crabcode-operation-id": "op1",
+      "trivium-idempotent-replay": "1",
+    });
+    await expect.poll(() => received.length).toBe(1);
+    expect(JSON.parse(received[0]?.payloadJson ?? "")).toEqual({
+      type: "server.heartbeat",
+      properties: { session_id: "s1", epoch: null, seq: null, model: null },
+    });
+    loaded.resolve();
+    await reading;
+    expect(received.map(({ type }) => type)).toEqual(["server.heartbeat", "a"]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it("names the session once in a refusal that comes after it was found", async () => {
+    const client = clientOf({
+      sendMessage({ onPlace }) {
+        onPlace?.({ sessionId: "s1", operationId: "op1", isReplay: false });
+        return Promise.reject(new CrabcodeError("QUEUE_FULL", "full", { sessionId: "s1" }));
+      },
+    });
+    const error = await failure(drain(client.sendMessage({ text: "hi" })));
+    expect(error.metadata.get("crabcode-session-id")).toBe("s1");
+  });
+
+  it("ends the call at the runtime when it is left while the session is loaded", async () => {
+    const clock = new ManualClock();
+    const signals: AbortSignal[] = [];
+    const client = clientOf(
+      {
+        sendMessage({ signal }) {
+          if (signal !== undefined) signals.push(signal);
+          return new Promise(() => {});
+        },
+      },
+      { clock },
+    );
+    const reading = (async () => {
+      for await (const _ of client.sendMessage({ text: "hi" })) break;
+    })();
+    await expect.poll(() => clock.pendingTimers).toBe(1);
+    await clock.advance(200);
+    await reading;
+    await expect.poll(() => signals[0]?.aborted).toBe(true);
   });
 
   it("passes a cancel on to the runtime", async () => {
@@ -154,6 +228,7 @@ describe("CallSignal", () => {
   it.each([
     [Code.Aborted, "unavailable"],
     [Code.Unavailable, "unavailable"],
+    [Code.ResourceExhausted, "resourceExhausted"],
     [Code.Canceled, undefined],
     [Code.DeadlineExceeded, undefined],
   ])("turns the end of a call with code %i into the reason of kind %s", (code, kind) => {
@@ -163,12 +238,12 @@ describe("CallSignal", () => {
     expect(TriviumError.isInstance(call.signal.reason) ? call.signal.reason.kind : undefined).toBe(kind);
   });
 
-  it("leaves no listener behind", () => {
+  it("ends the call and leaves no listener behind when it is disposed", () => {
     const source = new AbortController();
     const call = new CallSignal(source.signal);
     call[Symbol.dispose]();
-    source.abort();
-    expect(call.signal.aborted).toBe(false);
+    expect(call.signal.reason).toMatchObject({ kind: "cancelled" });
+    expect(getEventListeners(source.signal, "abort")).toEqual([]);
   });
 });
 
@@ -179,6 +254,7 @@ describe("CrabCodeService.SubscribeEvents", () => {
     const client = clientOf({
       async subscribe(input) {
         inputs.push(input);
+        input.onSession?.("s1");
         return { sessionId: "s1", events: events("server.connected") };
       },
     });
@@ -299,7 +375,10 @@ it.each(["spawnAgent", "getAgent", "listAgents", "cancelAgent", "waitAgent"] as 
   },
 );
 
-function clientOf(methods: Partial<CrabcodeRuntime>, lines: unknown[] = []) {
+function clientOf(
+  methods: Partial<CrabcodeRuntime>,
+  { lines = [], clock }: { readonly lines?: unknown[]; readonly clock?: Clock } = {},
+) {
   const ignore = (): void => {};
   const logger = {
     debug: ignore,
@@ -308,7 +387,12 @@ function clientOf(methods: Partial<CrabcodeRuntime>, lines: unknown[] = []) {
     error: (fields: unknown) => void lines.push(fields),
     child: () => logger,
   };
-  const service = crabcodeService({ runtime: fakeRuntime(methods), version: "1.2.3", logger });
+  const service = crabcodeService({
+    runtime: fakeRuntime(methods),
+    version: "1.2.3",
+    logger,
+    ...(clock !== undefined && { clock }),
+  });
   return createClient(CrabCodeService, createRouterTransport(service));
 }
 

@@ -1,5 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import { type Logger, silentLogger } from "@trivium/core";
+import { type Clock, type Logger, silentLogger, systemClock } from "@trivium/core";
 import type { CrabcodeRuntime } from "@trivium/crabcode-runtime";
 import { CrabCodeService } from "@trivium/proto/crabcode";
 import { agentsNotBuilt } from "./agents.ts";
@@ -17,6 +17,8 @@ export interface CrabcodeServiceDeps {
   readonly version: string;
   /** Gets what clients are not told: the cause of a bare `internal` status. Default: nothing is logged. */
   readonly logger?: Logger;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -33,10 +35,11 @@ export function crabcodeService({
   runtime,
   version,
   logger = silentLogger,
+  clock = systemClock,
 }: CrabcodeServiceDeps): (router: ConnectRouter) => void {
   return (router) => {
     router.service(CrabCodeService, {
-      sendMessage: streamed(logger, (request, context) => sendMessage(runtime, request, context)),
+      sendMessage: streamed(logger, (request, context) => sendMessage({ runtime, clock }, request, context)),
       subscribeEvents: streamed(logger, (request, context) => subscribeEvents(runtime, request, context)),
       respondPermission: unary(logger, (request, context) => respondPermission(runtime, request, context)),
       respondChoice: unary(logger, (request, context) => respondChoice(runtime, request, context)),

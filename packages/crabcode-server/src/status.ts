@@ -45,7 +45,7 @@ function reported(
   thrown: unknown,
   { logger, context }: { readonly logger: Logger; readonly context: HandlerContext },
 ): ConnectError {
-  const error = toStatus(thrown);
+  const error = toStatus(thrown, context.responseHeader);
   if (error.code === Code.Internal) {
     logger.error({ error: thrown, method: context.method.name }, "a call failed inside the server");
   }
@@ -53,14 +53,17 @@ function reported(
 }
 
 /** The status of anything a handler throws, with ErrorInfo and the response keys that are known already. */
-function toStatus(thrown: unknown): ConnectError {
+function toStatus(thrown: unknown, responseHeader: Headers): ConnectError {
   const error = toConnectError(thrown);
   if (!CrabcodeError.isInstance(thrown)) return error;
   const { reason, field, sessionId } = thrown;
   return new ConnectError(
     error.rawMessage,
     error.code,
-    sessionId === undefined ? {} : { [metadataKeys.sessionId]: sessionId },
+    // What the headers say already would come twice.
+    sessionId === undefined || responseHeader.has(metadataKeys.sessionId)
+      ? {}
+      : { [metadataKeys.sessionId]: sessionId },
     [
       {
         desc: ErrorInfoSchema,

@@ -14,11 +14,13 @@ export async function* subscribeEvents(
   const { requestHeader, responseHeader } = context;
   using call = new CallSignal(context.signal);
   const afterSeq = requestHeader.get(metadataKeys.afterSeq);
-  const { sessionId, events } = await runtime.subscribe({
+  // The headers may leave before the session is loaded.
+  const onSession = (id: string): void => responseHeader.set(metadataKeys.sessionId, id);
+  const { events } = await runtime.subscribe({
     session: sessionSelector(request.sessionId, requestHeader),
     ...(afterSeq !== null && { afterSeq }),
     signal: call.signal,
+    onSession,
   });
-  if (sessionId !== undefined) responseHeader.set(metadataKeys.sessionId, sessionId);
   for await (const event of events) yield create(CoreEventProtoSchema, event);
 }

@@ -51,7 +51,7 @@ export class Subscriptions {
 
   async #subscribeToOne(input: SubscribeInput, cursor: Cursor | undefined): Promise<Subscription> {
     const { registry, version } = this.#deps;
-    const session = await registry.resolve(input.session);
+    const session = await registry.resolve(input.session, input.onSession);
     const { sessionId, properties } = session;
     const stream = this.#open(input, { sessionId, heartbeat: () => session.heartbeat() });
     const connected: ServerConnectedEvent = {
