@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EventLog, EventLogStore, LogEntry } from "./event-log.ts";
@@ -136,6 +137,35 @@ describe.each(stores)("%s", (_name, createStore) => {
       ),
       { numRuns: 50 },
     );
+  });
+});
+
+describe("SqliteEventLogStore whose database fails", () => {
+  it("ends the tails of its logs all the same, and says so", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "events.db");
+    const store = new SqliteEventLogStore({ path });
+    const log = await store.open("s1");
+    await log.append(String);
+    const reading = collect(log.tail(1, new AbortController().signal));
+    await new Promise(setImmediate);
+    const other = new DatabaseSync(path);
+    other.exec("PRAGMA foreign_keys = OFF; DROP TABLE log");
+    other.close();
+    await expect(store.close()).rejects.toThrow("event logs could not be closed");
+    expect(await reading).toEqual([]);
+  });
+
+  it("can be written again after a batch that could not be", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "events.db");
+    const log = await new SqliteEventLogStore({ path }).open("s1");
+    const other = new DatabaseSync(path);
+    other.exec("ALTER TABLE entry RENAME TO hidden");
+    await expect(log.append(String)).rejects.toMatchObject({ kind: "unavailable" });
+    other.exec("ALTER TABLE hidden RENAME TO entry");
+    other.close();
+    expect(await log.append(String)).toMatchObject({ seq: 1 });
   });
 });
 

@@ -10,7 +10,7 @@ import type {
   QuestionAddress,
   QuestionHandlers,
 } from "./question-responder.ts";
-import { subscription } from "./subscription.ts";
+import { type SubscriptionDeps, subscription } from "./subscription.ts";
 import { Turn } from "./turn.ts";
 
 /** What a client may be given beside its transport; the defaults are the real things. */
@@ -94,6 +94,10 @@ export class CrabcodeClient {
     respondChoice: (address, selected) => this.respondChoice(address, selected),
   };
 
+  get #deps(): SubscriptionDeps {
+    return { client: this.#client, sender: this.#sender, clock: this.#clock, random: this.#random };
+  }
+
   constructor(transport: Transport, options: CrabcodeClientOptions = {}) {
     const { clock = systemClock, ids = randomIds, random = Math.random } = options;
     this.#client = createClient(CrabCodeService, transport);
@@ -121,7 +125,7 @@ export class CrabcodeClient {
       signal,
       handlers: { onPermission, onChoice },
     };
-    return new Turn(messageStream(this.#client, this.#sender, call));
+    return new Turn(messageStream(this.#deps, call));
   }
 
   /**
@@ -130,14 +134,8 @@ export class CrabcodeClient {
    */
   subscribe(options: SubscribeOptions = {}): AsyncIterable<CrabcodeClientEvent> {
     const { sessionId = "", afterSeq: after, signal, onPermission, onChoice } = options;
-    const deps = {
-      client: this.#client,
-      sender: this.#sender,
-      clock: this.#clock,
-      random: this.#random,
-    };
     const handlers = { onPermission, onChoice };
-    return subscription(deps, { sessionId, after, headers: sessionHeaders(options), signal, handlers });
+    return subscription(this.#deps, { sessionId, after, headers: sessionHeaders(options), signal, handlers });
   }
 
   /** Answers a `permission_request`. Throws when it is settled already, or was never asked. */

@@ -36,6 +36,9 @@ export class CursorBook {
   accept(event: CrabcodeClientEvent): boolean {
     if (event.type === "server.gap") {
       const { session_id: sessionId, epoch, to_seq: seq, reason } = event.properties;
+      const last = this.#cursors.get(sessionId);
+      // A hole before what was delivered is none. With reason "epoch" the numbering itself begins again.
+      if (reason !== "epoch" && isBehind(last, { epoch, seq })) return false;
       if (reason === "session_gone") this.#cursors.delete(sessionId);
       else this.#cursors.set(sessionId, { epoch, seq });
       return true;
@@ -49,10 +52,7 @@ export class CursorBook {
     if (!isNumbered(event)) return true;
     // A question that is sent again has the number it had; whether it is new is for whoever shows it.
     if (event.replayed === true) return true;
-    const last = this.#cursors.get(event.session_id);
-    const isKnown =
-      last !== undefined && (last.epoch ?? event.epoch) === event.epoch && event.seq <= last.seq;
-    if (isKnown) return false;
+    if (isBehind(this.#cursors.get(event.session_id), event)) return false;
     this.#cursors.set(event.session_id, { epoch: event.epoch, seq: event.seq });
     return true;
   }
@@ -61,4 +61,9 @@ export class CursorBook {
   #begin(sessionId: string, { epoch, seq }: Cursor): void {
     if (!this.#cursors.has(sessionId)) this.#cursors.set(sessionId, { epoch, seq });
   }
+}
+
+/** True when a place was reached before, in the same numbering. */
+function isBehind(last: Cursor | undefined, { epoch, seq }: Cursor): boolean {
+  return last !== undefined && (last.epoch ?? epoch) === epoch && seq <= last.seq;
 }

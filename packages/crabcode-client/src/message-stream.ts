@@ -2,6 +2,7 @@ import type { CallOptions, Client } from "@connectrpc/connect";
 import { abortReason, TriviumError } from "@trivium/core";
 import type { CrabCodeService, SendMessageRequest } from "@trivium/proto/crabcode";
 import { fromConnectError } from "@trivium/rpc";
+import type { BackOffDeps } from "./back-off.ts";
 import { type CrabcodeClientEvent, parseEvent } from "./client-event.ts";
 import { isConnectionLoss } from "./connection-loss.ts";
 import { CursorBook } from "./cursor-book.ts";
@@ -17,13 +18,18 @@ export interface MessageCall {
   readonly handlers: QuestionHandlers;
 }
 
+/** What message streams take from outside. */
+export interface MessageDeps extends BackOffDeps {
+  readonly client: Client<typeof CrabCodeService>;
+  readonly sender: AnswerSender;
+}
+
 /**
  * Events of one turn. When the connection is lost the call is made once more with the same key: it joins the turn,
  * and what was delivered before is dropped.
  */
 export async function* messageStream(
-  client: Client<typeof CrabCodeService>,
-  sender: AnswerSender,
+  { client, ...deps }: MessageDeps,
   call: MessageCall,
 ): AsyncGenerator<CrabcodeClientEvent, void, undefined> {
   const controller = new AbortController();
@@ -31,7 +37,8 @@ export async function* messageStream(
   const onAbort = (): void => controller.abort(signal === undefined ? undefined : abortReason(signal));
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener("abort", onAbort, { once: true });
-  using responder = new QuestionResponder(call.handlers, sender, (error) => controller.abort(error));
+  const onFailure = (error: unknown): void => controller.abort(error);
+  using responder = new QuestionResponder(call.handlers, { ...deps, onFailure });
   const book = new CursorBook(call.request.sessionId);
   let isComplete = false;
   try {

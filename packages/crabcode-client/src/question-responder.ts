@@ -1,5 +1,7 @@
 import type { ChoiceRequestEvent, PermissionRequestEvent } from "@trivium/proto/crabcode-events";
+import { BackOff, type BackOffDeps } from "./back-off.ts";
 import type { CrabcodeClientEvent, NumberedCrabcodeEvent } from "./client-event.ts";
+import { isConnectionLoss } from "./connection-loss.ts";
 import { crabcodeErrorReason } from "./error-reason.ts";
 
 /** How a permission question is answered. `always` allows the same kind of call for the rest of the session. */
@@ -36,6 +38,13 @@ export interface QuestionAddress {
   readonly agentId?: string;
 }
 
+/** What a responder works with. */
+export interface ResponderDeps extends BackOffDeps {
+  readonly sender: AnswerSender;
+  /** Hears what a callback or an answer threw. */
+  readonly onFailure: (error: unknown) => void;
+}
+
 /** Sends answers. */
 export interface AnswerSender {
   respondPermission(address: QuestionAddress, decision: PermissionDecision): Promise<void>;
@@ -48,20 +57,18 @@ type Question = Extract<NumberedCrabcodeEvent, { type: "permission_request" | "c
 const lateReasons: readonly (string | undefined)[] = ["REQUEST_ALREADY_ANSWERED", "REQUEST_NOT_PENDING"];
 
 /**
- * Answers the questions of one stream through callbacks. Each question is asked once, however often it is sent.
+ * Answers the questions of one stream through callbacks. Each question is asked once, however often it is sent; an
+ * answer that is lost with its connection is sent again until it arrives or the question is settled.
  * Disposing it aborts the callbacks that still run.
  */
 export class QuestionResponder implements Disposable {
   readonly #handlers: QuestionHandlers;
-  readonly #sender: AnswerSender;
-  readonly #onFailure: (error: unknown) => void;
+  readonly #deps: ResponderDeps;
   readonly #open = new Map<string, AbortController>();
 
-  /** @param onFailure hears what a callback or an answer threw */
-  constructor(handlers: QuestionHandlers, sender: AnswerSender, onFailure: (error: unknown) => void) {
+  constructor(handlers: QuestionHandlers, deps: ResponderDeps) {
     this.#handlers = handlers;
-    this.#sender = sender;
-    this.#onFailure = onFailure;
+    this.#deps = deps;
   }
 
   /** Looks at an event of the stream; starts or ends a callback. Never waits. */
@@ -72,7 +79,7 @@ export class QuestionResponder implements Disposable {
       const controller = new AbortController();
       this.#open.set(key, controller);
       this.#ask(event, controller.signal).catch((error: unknown) => {
-        if (!controller.signal.aborted) this.#onFailure(error);
+        if (!controller.signal.aborted) this.#deps.onFailure(error);
       });
     }
     const isSettled =
@@ -91,17 +98,29 @@ export class QuestionResponder implements Disposable {
     const { session_id: sessionId, tool_use_id: toolUseId, agent_id: agentId } = question;
     const address = { sessionId, toolUseId, ...(agentId !== null && { agentId }) };
     const { onPermission, onChoice } = this.#handlers;
-    try {
-      if (question.type === "permission_request" && onPermission !== undefined) {
-        const decision = await onPermission(question, { signal });
-        if (!signal.aborted) await this.#sender.respondPermission(address, decision);
+    const { sender } = this.#deps;
+    if (question.type === "permission_request" && onPermission !== undefined) {
+      const decision = await onPermission(question, { signal });
+      await this.#send(() => sender.respondPermission(address, decision), signal);
+    }
+    if (question.type === "choice_request" && onChoice !== undefined) {
+      const selected = await onChoice(question, { signal });
+      await this.#send(() => sender.respondChoice(address, selected), signal);
+    }
+  }
+
+  async #send(answer: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const backOff = new BackOff(this.#deps);
+    while (!signal.aborted) {
+      try {
+        await answer();
+        return;
+      } catch (error) {
+        // The answer whose connection was lost may have arrived.
+        if (lateReasons.includes(crabcodeErrorReason(error))) return;
+        if (!isConnectionLoss(error) || !backOff.isWorthRetrying(error)) throw error;
       }
-      if (question.type === "choice_request" && onChoice !== undefined) {
-        const selected = await onChoice(question, { signal });
-        if (!signal.aborted) await this.#sender.respondChoice(address, selected);
-      }
-    } catch (error) {
-      if (!lateReasons.includes(crabcodeErrorReason(error))) throw error;
+      await backOff.pause(signal);
     }
   }
 

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { TriviumError } from "@trivium/core";
-import { sequentialIds } from "@trivium/core/testing";
+import { ManualClock, sequentialIds } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import type { CrabcodeClientEvent } from "./client-event.ts";
 import { CrabcodeClient } from "./crabcode-client.ts";
@@ -148,6 +148,22 @@ describe("CrabcodeClient.send", () => {
     expect(service.calls[0]?.headers.has("idempotency-key")).toBe(false);
   });
 
+  it("delivers nothing twice when the beginning of the turn is gone by the resend", async () => {
+    const properties = { session_id: "s1", epoch: "ep", from_seq: 1, to_seq: 1, reason: "retention" };
+    const service = fakeService([
+      [text(1, "a"), text(2, "b"), text(3, "c"), connectionLoss()],
+      [{ type: "server.gap", properties }, text(2, "b"), text(3, "c"), turnComplete(4)],
+    ]);
+    const turn = clientOf(service).send("hi");
+    expect((await eventsOf(turn)).map(({ type }) => type)).toEqual([
+      "stream_text",
+      "stream_text",
+      "stream_text",
+      "turn_complete",
+    ]);
+    expect(await turn.result()).toMatchObject({ text: "abc" });
+  });
+
   it("gives up when the connection is lost twice", async () => {
     const service = fakeService([[text(1, "a"), connectionLoss()], [connectionLoss()], [turnComplete(2)]]);
     expect(await failure(clientOf(service).send("hi").result())).toMatchObject({ kind: "unavailable" });
@@ -259,6 +275,50 @@ describe("questions of a turn", () => {
     expect(await result).toMatchObject({ reason: "end_turn" });
   });
 
+  it("are answered again when the answer is lost with its connection", async () => {
+    const answered = Promise.withResolvers<void>();
+    let attempts = 0;
+    const service = fakeService([[permissionRequest(1), answered.promise, toolResult(2), turnComplete(3)]], {
+      async respondPermission() {
+        attempts += 1;
+        if (attempts < 3) throw connectionLoss();
+        answered.resolve();
+        return {};
+      },
+    });
+    let asked = 0;
+    const clock = new ManualClock();
+    const result = clientOf(service, clock)
+      .send("hi", {
+        onPermission: () => {
+          asked += 1;
+          return "allow";
+        },
+      })
+      .result();
+    for (const attempt of [1, 2]) {
+      await expect.poll(() => [attempts, clock.pendingTimers]).toEqual([attempt, 1]);
+      await clock.advance(500);
+    }
+    expect(await result).toMatchObject({ reason: "end_turn" });
+    expect(asked).toBe(1);
+  });
+
+  it("are not answered any more once they are settled", async () => {
+    const lost = Promise.withResolvers<void>();
+    const service = fakeService([[permissionRequest(1), lost.promise, toolResult(2), turnComplete(3)]], {
+      respondPermission: () => Promise.reject(connectionLoss()),
+    });
+    const clock = new ManualClock();
+    const result = clientOf(service, clock)
+      .send("hi", { onPermission: () => "allow" })
+      .result();
+    await expect.poll(() => clock.pendingTimers).toBe(1);
+    lost.resolve();
+    await result;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it("end the turn with what their callback throws", async () => {
     const service = fakeService([[permissionRequest(1), "wait"]]);
     const broken = new Error("the dialog broke");
@@ -288,8 +348,8 @@ it("an unreadable payload is an internal error that names the type", async () =>
   );
 });
 
-function clientOf({ transport }: FakeService): CrabcodeClient {
-  return new CrabcodeClient(transport, { ids: sequentialIds() });
+function clientOf({ transport }: FakeService, clock?: ManualClock): CrabcodeClient {
+  return new CrabcodeClient(transport, { ids: sequentialIds(), ...(clock !== undefined && { clock }) });
 }
 
 async function eventsOf(turn: AsyncIterable<CrabcodeClientEvent>): Promise<CrabcodeClientEvent[]> {

@@ -96,6 +96,45 @@ describe("CrabcodeClient.subscribe", () => {
     expect(clock.waitsMs).toEqual([250, 500, 1_000]);
   });
 
+  it("gives up a stream that fails inside the server again and again without an event", async () => {
+    const broken = [connected(1), connectionLoss(Code.Internal)];
+    const service = fakeService(Array.from({ length: 40 }, () => broken));
+    const clock = new HastyClock();
+    const { events } = watch(service, { sessionId: "s1" }, clock);
+    await expect(events).rejects.toMatchObject({ kind: "internal" });
+    expect(service.calls).toHaveLength(5);
+    expect(clock.waitsMs).toEqual([250, 500, 1_000, 2_000]);
+  });
+
+  it("begins its waits anew after an event", async () => {
+    const service = fakeService([
+      [connected(0), connectionLoss()],
+      [connected(0), connectionLoss()],
+      [connected(0), text(1, "a"), connectionLoss()],
+      [connected(1), connectionLoss()],
+      [connected(1)],
+    ]);
+    const clock = new HastyClock();
+    await watch(service, { sessionId: "s1" }, clock).events;
+    expect(clock.waitsMs).toEqual([250, 500, 250, 500]);
+  });
+
+  it("begins its waits anew after a connection that lived for a while", async () => {
+    const end = Promise.withResolvers<void>();
+    const service = fakeService([
+      [connected(0), connectionLoss()],
+      [connected(0), end.promise, connectionLoss()],
+      [connected(0)],
+    ]);
+    const clock = new HastyClock();
+    const { events, received } = watch(service, { sessionId: "s1" }, clock);
+    await expect.poll(() => received.length).toBe(2);
+    await clock.advance(5_000);
+    end.resolve();
+    await events;
+    expect(clock.waitsMs).toEqual([250, 250]);
+  });
+
   it("takes a connection that says nothing for 35 s as lost", async () => {
     const service = fakeService([
       [connected(0), "wait"],

@@ -1,8 +1,9 @@
 import type { Client } from "@connectrpc/connect";
-import { abortReason, type Clock, linkSignals, sleep } from "@trivium/core";
+import { abortReason, type Clock, linkSignals } from "@trivium/core";
 import type { CrabCodeService } from "@trivium/proto/crabcode";
 import { fromConnectError } from "@trivium/rpc";
-import { type CrabcodeClientEvent, parseEvent } from "./client-event.ts";
+import { BackOff } from "./back-off.ts";
+import { type CrabcodeClientEvent, isNumbered, parseEvent } from "./client-event.ts";
 import { isConnectionLoss } from "./connection-loss.ts";
 import { CursorBook } from "./cursor-book.ts";
 import { crabcodeErrorReason } from "./error-reason.ts";
@@ -29,8 +30,8 @@ export interface SubscriptionDeps {
 
 /** The server says something every 10 s; three missed times mean that the connection is dead. */
 const SILENCE_LIMIT_MS = 35_000;
-const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 10_000;
+/** A connection that lived so long was a good one, also when nothing happened on it. */
+const GOOD_CONNECTION_MS = 5_000;
 
 /**
  * Events of one session, or of all. A lost connection is made again, from the last event on, until the signal
@@ -42,27 +43,32 @@ export async function* subscription(
 ): AsyncGenerator<CrabcodeClientEvent, void, undefined> {
   const failed = new AbortController();
   using stop = linkSignals([call.signal, failed.signal]);
-  using responder = new QuestionResponder(call.handlers, deps.sender, (error) => failed.abort(error));
+  using responder = new QuestionResponder(call.handlers, {
+    ...deps,
+    onFailure: (error) => failed.abort(error),
+  });
   const book = new CursorBook(call.sessionId, call.after);
-  let failures = 0;
+  const backOff = new BackOff(deps);
   let wasConnected = false;
   while (!stop.signal.aborted) {
+    const startMs = deps.clock.monotonic();
     try {
       for await (const event of connection(deps, { call, cursor: book.header, signal: stop.signal })) {
-        failures = 0;
         wasConnected = true;
         if (event.type === "server.heartbeat" || !book.accept(event)) continue;
+        if (isNumbered(event) && event.replayed !== true) backOff.succeeded();
         responder.observe(event);
         yield event;
       }
       return;
     } catch (error) {
       if (stop.signal.aborted) break;
+      if (deps.clock.monotonic() - startMs >= GOOD_CONNECTION_MS) backOff.succeeded();
       // The first connection may be to a wrong address: that is for the caller to know.
-      if (!wasConnected || !isWorthRetrying(error)) throw fromConnectError(error);
+      if (!wasConnected || !isPassing(error) || !backOff.isWorthRetrying(error))
+        throw fromConnectError(error);
     }
-    await pause(deps, failures, stop.signal);
-    failures += 1;
+    await backOff.pause(stop.signal);
   }
   if (failed.signal.aborted) throw abortReason(failed.signal);
 }
@@ -101,22 +107,10 @@ async function* connection(
 /** Stays inside this file: the subscription reconnects. */
 class SilentConnection extends Error {}
 
-function isWorthRetrying(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   return (
     error instanceof SilentConnection ||
     isConnectionLoss(error) ||
     crabcodeErrorReason(error) === "SHUTTING_DOWN"
   );
-}
-
-async function pause(
-  { clock, random }: SubscriptionDeps,
-  failures: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const longestMs = Math.min(FIRST_DELAY_MS * 2 ** failures, LONGEST_DELAY_MS);
-  // Half of it at least: a server that is gone is not to be hammered.
-  await sleep(clock, longestMs * (0.5 + random() / 2), signal).catch(() => {
-    // Aborted while waiting: the caller looks at the signal.
-  });
 }

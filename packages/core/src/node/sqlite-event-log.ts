@@ -6,6 +6,7 @@ import { type Logger, silentLogger } from "../logger.ts";
 import { readBootId } from "./boot-id.ts";
 import { type Migration, openDatabase } from "./database.ts";
 import { type LogRow, SqliteEventLog } from "./sqlite-log.ts";
+import { inTransaction } from "./transaction.ts";
 
 /** What {@link SqliteEventLogStore} needs. */
 export interface SqliteEventLogStoreOptions {
@@ -75,9 +76,12 @@ export class SqliteEventLogStore implements EventLogStore {
   }
 
   async close(): Promise<void> {
-    for (const log of this.#open.values()) await log.close();
+    // One that cannot be closed does not keep the others open.
+    const closed = await Promise.allSettled([...this.#open.values()].map((log) => log.close()));
     this.#open.clear();
     this.#database.close();
+    const failures = closed.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    if (failures.length > 0) throw new AggregateError(failures, "event logs could not be closed");
   }
 
   /** The row of a log, made or continued, and marked as in use. */
@@ -95,10 +99,10 @@ export class SqliteEventLogStore implements EventLogStore {
       row["is_closed"] === 1 || (this.#bootId !== undefined && row["boot_id"] === this.#bootId);
     if (!isComplete) {
       const epoch = this.#newEpoch();
-      this.#database.exec("BEGIN IMMEDIATE");
-      this.#database.prepare("DELETE FROM entry WHERE log_id = ?").run(logId);
-      this.#mark(logId, { epoch, lastSeq: 0 });
-      this.#database.exec("COMMIT");
+      inTransaction(this.#database, () => {
+        this.#database.prepare("DELETE FROM entry WHERE log_id = ?").run(logId);
+        this.#mark(logId, { epoch, lastSeq: 0 });
+      });
       return { logId, epoch, lastSeq: 0 };
     }
     const claimed = { logId, epoch: String(row["epoch"]), lastSeq: Number(row["last_seq"]) };

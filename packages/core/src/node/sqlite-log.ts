@@ -4,6 +4,7 @@ import type { EventLog, LogBounds, LogEntry, Retention } from "../event-log.ts";
 import { TailSignal, tailOf } from "../log-tail.ts";
 import { retainedFrom } from "../retention.ts";
 import { TriviumError } from "../trivium-error.ts";
+import { inTransaction } from "./transaction.ts";
 
 /** Identity and position of a stored log. */
 export interface LogRow {
@@ -91,7 +92,7 @@ export class SqliteEventLog implements EventLog {
       .map((row) => ({ seq: Number(row["seq"]), atMs: Number(row["at_ms"]), bytes: Number(row["bytes"]) }));
     const kept = new Set(retainedFrom(sizes, retention, this.#clock.now()));
     const remove = this.#database.prepare("DELETE FROM entry WHERE log_id = ? AND seq = ?");
-    this.#transaction(() => {
+    inTransaction(this.#database, () => {
       for (const { seq } of sizes) if (!kept.has(seq)) remove.run(this.#logId, seq);
     });
     this.#firstSeq = this.#readFirstSeq();
@@ -101,9 +102,16 @@ export class SqliteEventLog implements EventLog {
   close(): Promise<void> {
     if (this.#growth.isClosed) return Promise.resolve();
     this.#flush();
-    this.#database.prepare("UPDATE log SET is_closed = 1 WHERE log_id = ?").run(this.#logId);
-    this.#growth.close();
-    return Promise.resolve();
+    try {
+      this.#database.prepare("UPDATE log SET is_closed = 1 WHERE log_id = ?").run(this.#logId);
+      return Promise.resolve();
+    } catch (cause) {
+      // Readers end all the same; the log is merely not known to be complete.
+      const error = new TriviumError("unavailable", "the event log could not be marked as closed", { cause });
+      return Promise.reject(error);
+    } finally {
+      this.#growth.close();
+    }
   }
 
   #flush(): void {
@@ -111,7 +119,7 @@ export class SqliteEventLog implements EventLog {
     if (batch.length === 0) return;
     this.#pending = [];
     try {
-      this.#transaction(() => {
+      inTransaction(this.#database, () => {
         for (const { entry } of batch) {
           this.#insert.run(this.#logId, entry.seq, entry.atMs, Buffer.byteLength(entry.data), entry.data);
         }
@@ -127,17 +135,6 @@ export class SqliteEventLog implements EventLog {
     this.#writtenSeq = this.#lastSeq;
     for (const { entry, resolve } of batch) resolve(entry);
     this.#growth.notify();
-  }
-
-  #transaction(work: () => void): void {
-    this.#database.exec("BEGIN IMMEDIATE");
-    try {
-      work();
-      this.#database.exec("COMMIT");
-    } catch (thrown) {
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      throw thrown;
-    }
   }
 
   #readFirstSeq(): number {
