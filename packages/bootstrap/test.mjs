@@ -76,7 +76,8 @@ async function test() {
     const failure = await run(
       "vitest",
       [...parameters, ...projects.flatMap((project) => ["--project", project])],
-      { root, env: chromium === undefined ? {} : { CHROMIUM_PATH: chromium } },
+      // The contract tests start what was just built, as a user would.
+      { root, env: { TRIVIUM_TEST_BUILT: "1", ...(chromium !== undefined && { CHROMIUM_PATH: chromium }) } },
     ).then(
       () => undefined,
       (error) => error,

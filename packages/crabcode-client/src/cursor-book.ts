@@ -37,8 +37,9 @@ export class CursorBook {
     if (event.type === "server.gap") {
       const { session_id: sessionId, epoch, to_seq: seq, reason } = event.properties;
       const last = this.#cursors.get(sessionId);
-      // A hole before what was delivered is none. With reason "epoch" the numbering itself begins again.
-      if (reason !== "epoch" && isBehind(last, { epoch, seq })) return false;
+      // A hole before what was delivered is none, unless the numbering begins again or ends.
+      const isHole = reason === "retention" || reason === "corruption";
+      if (isHole && isBehind(last, { epoch, seq })) return false;
       if (reason === "session_gone") this.#cursors.delete(sessionId);
       else this.#cursors.set(sessionId, { epoch, seq });
       return true;

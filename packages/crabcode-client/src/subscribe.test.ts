@@ -82,6 +82,26 @@ describe("CrabcodeClient.subscribe", () => {
     expect(cursors(service)).toEqual(["ep:7", "new:40"]);
   });
 
+  it("forgets a session that is gone, and follows a numbering that began again", async () => {
+    const gap = (reason: string, epoch: string) => ({
+      type: "server.gap",
+      properties: { session_id: "s1", epoch, from_seq: 0, to_seq: 0, reason, previous_epoch: null },
+    });
+    const service = fakeService([
+      [text(17, "a"), gap("epoch", "ep"), text(1, "b"), connectionLoss()],
+      [gap("session_gone", "ep"), connectionLoss()],
+      [],
+    ]);
+    const events = await watch(service, {}).events;
+    expect(events.map(({ type }) => type)).toEqual([
+      "stream_text",
+      "server.gap",
+      "stream_text",
+      "server.gap",
+    ]);
+    expect(cursors(service)).toEqual([null, "s1=ep:1", null]);
+  });
+
   it("waits longer after each failure, and comes back when the server does", async () => {
     const down = refusal(Code.Unavailable, "SHUTTING_DOWN");
     const service = fakeService([

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "@trivium/core/testing";
 
-/** A running `trivium serve`, from the sources. */
+/** A running `trivium serve`: the built command when TRIVIUM_TEST_BUILT is 1 (as `npm test` sets it), else the sources. */
 export interface ServerProcess extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
@@ -28,7 +28,11 @@ export interface ServerProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const main = fileURLToPath(new URL("../../../../apps/server/src/main.ts", import.meta.url));
+const server = fileURLToPath(new URL("../../../../apps/server", import.meta.url));
+const program =
+  process.env["TRIVIUM_TEST_BUILT"] === "1"
+    ? [`${server}/dist/main.js`]
+    : ["--conditions=@trivium/source", `${server}/src/main.ts`];
 
 /** Starts a server of its own: free port, fresh workspace and data folder unless given. */
 export async function startServerProcess(options: ServerProcessOptions = {}): Promise<ServerProcess> {
@@ -38,9 +42,8 @@ export async function startServerProcess(options: ServerProcessOptions = {}): Pr
   const child = spawn(
     process.execPath,
     [
-      "--conditions=@trivium/source",
       "--disable-warning=ExperimentalWarning",
-      main,
+      ...program,
       "serve",
       "--listen",
       "127.0.0.1:0",
