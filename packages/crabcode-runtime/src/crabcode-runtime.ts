@@ -98,7 +98,7 @@ export interface MessageStream extends MessagePlace {
   /**
    * To be read by one reader. Leaving it early is a cancel. A call that must wait gets a heartbeat first.
    *
-   * @throws CrabcodeError READER_STALLED when it is unread 120 s after the turn ended.
+   * @throws CrabcodeError READER_STALLED when it is not read to its end 120 s after the turn ended.
    */
   readonly events: AsyncIterable<StreamEvent>;
 }

@@ -1,20 +1,14 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { fromJson } from "@bufbuild/protobuf";
-import { type Client, ConnectError } from "@connectrpc/connect";
-import {
-  ExecutionOptionsSchema,
-  FinalizeConfigValidationDetailsSchema,
-  type GrokToolsService,
-} from "@trivium/proto/grok-tools";
+import { ExecutionOptionsSchema } from "@trivium/proto/grok-tools";
 import { type Answer, toAnswer, toFailedAnswer } from "./answer.ts";
 import { fillCaseDirectory, makeCaseDirectory, strayFilesIn } from "./case-directory.ts";
 import { checkAnswer, type Difference } from "./check-answer.ts";
+import { checkFinalize, finalizeCase, type ToolsClient } from "./finalize-case.ts";
 import { atPointer } from "./json-pointer.ts";
 import { Placeholders } from "./placeholders.ts";
 import { toolsetOf } from "./toolset.ts";
 import {
-  type ConfigEntry,
   type Expectation,
   expectationOf,
   type FailureMode,
@@ -23,9 +17,6 @@ import {
   type Step,
   type Vector,
 } from "./vector.ts";
-
-/** The raw client of the service under test. */
-export type ToolsClient = Client<typeof GrokToolsService>;
 
 /** Where a case runs. */
 export interface Surroundings {
@@ -39,7 +30,7 @@ export interface Surroundings {
 /** What a replay saw. */
 export interface Replay {
   readonly differences: readonly (Difference & { readonly step: number | "finalize" })[];
-  /** The outputs of the steps that are to fail, with the placeholder in place of the directory. */
+  /** What the steps that are to fail brought, with the placeholder in place of the directory. */
   readonly failures: readonly unknown[];
 }
 
@@ -52,7 +43,7 @@ export async function replayCase(vector: Vector, surroundings: Surroundings): Pr
   const headers = { "x-trivium-session": name };
 
   const entries = placeholders.fill(toolsetOf(vector));
-  const finalized = await finalize({ client, entries, headers: { ...headers, "x-trivium-cwd": cwd } });
+  const finalized = await finalizeCase({ client, entries, headers: { ...headers, "x-trivium-cwd": cwd } });
   const differences: (Difference & { step: number | "finalize" })[] = checkFinalize(vector, finalized).map(
     (one) => ({ step: "finalize", ...one }),
   );
@@ -77,76 +68,22 @@ export async function replayCase(vector: Vector, surroundings: Surroundings): Pr
       ...(await strayFilesIn(cwd)).map((seen) => ({ check: "stray file", expected: "none", seen })),
     ];
     differences.push(...found.map((one) => ({ step: index, ...one })));
-    if (isFailure(expectationOf(step))) failures.push(withoutDirectory(answer.output, cwd));
+    if (isFailure(expectationOf(step)))
+      failures.push(withoutDirectory({ output: answer.output, text: answer.text }, cwd));
   }
   return { differences, failures };
 }
+
+/** What only errors have. */
+const errorKeys = ["error_code", "error_code_any", "details_equals", "retryable", "has_suggestion"];
 
 /** The output mode turns a failure that has an output into a success with it. */
 function inMode(step: Step, mode: FailureMode): Expectation {
   const expectation = expectationOf(step);
   const keepsMode = mode === "error" || step.headers?.[failureModeHeader] !== undefined;
   if (keepsMode || !isFailure(expectation) || expectation.variant === undefined) return expectation;
-  const { error_code, error_code_any, details_equals, retryable, has_suggestion, ...others } = expectation;
-  return { ...others, ok: true };
-}
-
-interface Finalized {
-  readonly names: readonly string[];
-  readonly refusal: ConnectError | undefined;
-}
-
-async function finalize(request: {
-  readonly client: ToolsClient;
-  readonly entries: readonly ConfigEntry[];
-  readonly headers: Readonly<Record<string, string>>;
-}): Promise<Finalized> {
-  const tools = request.entries.map((entry) => ({
-    id: entry.id,
-    paramsNameOverrides: { ...entry.params_name_overrides },
-    ...(typeof entry.params_json === "string" && { paramsJson: entry.params_json }),
-    ...(typeof entry.name_override === "string" && { nameOverride: entry.name_override }),
-    ...(typeof entry.behavior_version === "string" && { behaviorVersion: entry.behavior_version }),
-    ...(typeof entry.description_override === "string" && {
-      descriptionOverride: entry.description_override,
-    }),
-  }));
-  const { headers } = request;
-  try {
-    const response = await request.client.finalizeToolConfigRequest(
-      { tools, systemRemindersEnabled: false },
-      { headers },
-    );
-    return { names: response.tools.map(({ name }) => name), refusal: undefined };
-  } catch (thrown) {
-    return { names: [], refusal: ConnectError.from(thrown) };
-  }
-}
-
-function checkFinalize({ finalize_expect }: Vector, { names, refusal }: Finalized): Difference[] {
-  const check = "finalize_expect";
-  if (finalize_expect?.violations !== undefined) {
-    const seen = refusal?.findDetails(FinalizeConfigValidationDetailsSchema)[0]?.violations ?? [];
-    const wanted = finalize_expect.violations;
-    const compared = seen.map((violation, index) =>
-      Object.fromEntries(
-        Object.keys(wanted[index] ?? {}).map((key) => [
-          key,
-          (violation as unknown as Record<string, unknown>)[toCamelCase(key)],
-        ]),
-      ),
-    );
-    const holds =
-      toFailedAnswer(refusal, 0).code === "InvalidArgument" && isDeepStrictEqual(compared, wanted);
-    return holds ? [] : [{ check, expected: wanted, seen: refusal ?? names }];
-  }
-  if (refusal !== undefined) return [{ check, expected: "a toolset", seen: refusal }];
-  const wanted = finalize_expect?.names ?? names;
-  return isDeepStrictEqual(names, wanted) ? [] : [{ check, expected: wanted, seen: names }];
-}
-
-function toCamelCase(name: string): string {
-  return name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  const others = Object.entries(expectation).filter(([key]) => !errorKeys.includes(key));
+  return { ...Object.fromEntries(others), ok: true };
 }
 
 async function execute(call: {
@@ -178,7 +115,14 @@ function checkCallId({ call_id }: Step, { ending, callId }: Answer): Difference[
 }
 
 function withoutDirectory(value: unknown, cwd: string): unknown {
-  if (value === undefined) return undefined;
-  const inJson = JSON.stringify(cwd).slice(1, -1);
-  return JSON.parse(JSON.stringify(value).replaceAll(inJson, () => "${CWD}"));
+  if (typeof value === "string") return value.replaceAll(cwd, "${CWD}");
+  if (isBytes(value)) return withoutDirectory(Buffer.from(value).toString(), cwd);
+  if (Array.isArray(value)) return value.map((one) => withoutDirectory(one, cwd));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withoutDirectory(one, cwd)]));
+}
+
+/** Byte buffers of outputs are lists of numbers. */
+function isBytes(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "number");
 }

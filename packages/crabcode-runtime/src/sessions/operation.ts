@@ -3,7 +3,7 @@ import { CrabcodeError } from "../crabcode-error.ts";
 import type { EventStream, StreamEnd } from "../events/event-stream.ts";
 import type { ResumedRun } from "../turn/loop-deps.ts";
 
-/** A stream nobody reads is ended this long after its turn. */
+/** A stream that is not read to its end is cut this long after its turn. */
 const STALLED_READER_MS = 120_000;
 
 /** What makes an operation. */
@@ -102,7 +102,12 @@ export class Operation {
     this.end();
     for (const stream of this.#streams.keys()) {
       const timer = this.#options.clock.setTimer(STALLED_READER_MS, () =>
-        stream.cut(new CrabcodeError("READER_STALLED", "the stream was not read for 120 s after its turn")),
+        stream.cut(
+          new CrabcodeError(
+            "READER_STALLED",
+            "the stream was not read to its end within 120 s after its turn",
+          ),
+        ),
       );
       this.#streams.set(stream, timer);
       stream.finish(failure);

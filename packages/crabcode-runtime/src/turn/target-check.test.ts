@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { MemoryToolbox } from "../testing/memory-toolbox.ts";
 import { RuntimeFixture } from "../testing/runtime-fixture.ts";
 
 const write = (id: string, path: string) => ({
@@ -22,6 +23,28 @@ it("an interrupt ends a turn whose target cannot be resolved", async () => {
   expect(await fixture.runtime.interruptTurn("")).toMatchObject({ isInterrupted: true });
   expect(await reader.find({ type: "tool_result" })).toMatchObject({ result: "Interrupted" });
   expect((await reader.all()).at(-1)).toMatchObject({ reason: "interrupted" });
+});
+
+it("a runtime closes although a toolbox is never opened, and disposes one that is opened too late", async () => {
+  const opening = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const toolbox = new MemoryToolbox();
+  await using fixture = await RuntimeFixture.create({
+    script: [{ tool_calls: [{ id: "t1", name: "Read", input: { file_path: "a.txt" } }] }],
+    runtime: {
+      async openToolbox(session) {
+        asked.resolve();
+        await opening.promise;
+        return toolbox.open(session);
+      },
+    },
+  });
+  const reader = await fixture.send("x");
+  await asked.promise;
+  await fixture.closeRuntime();
+  expect((await reader.all()).at(-1)).toMatchObject({ reason: "interrupted" });
+  opening.resolve();
+  await expect.poll(() => toolbox.isDisposed).toBe(true);
 });
 
 it("a call does not follow a link that another call of its step made", async () => {
