@@ -9,7 +9,14 @@ import type { ToolsClient } from "./grok-tools/finalize-case.ts";
 import { replayCase } from "./grok-tools/replay-case.ts";
 import { registeredIdsOf, toolsetOf } from "./grok-tools/toolset.ts";
 import { unmetRequirements } from "./grok-tools/unmet-requirements.ts";
-import { type FailureMode, hasFailures, type Vector } from "./grok-tools/vector.ts";
+import {
+  caseKeys,
+  type FailureMode,
+  hasFailures,
+  setupKeys,
+  stepKeys,
+  type Vector,
+} from "./grok-tools/vector.ts";
 import { vectorCorrections } from "./grok-tools/vector-corrections.ts";
 import { type ServerProcess, startServerProcess } from "./server/server-process.ts";
 import { statusOf } from "./take.ts";
@@ -81,12 +88,19 @@ describe("the files of cases", () => {
     expect(new Set(vectors.map(({ id }) => id)).size).toBe(vectors.length);
   });
 
-  it("expect only what the runner checks", () => {
-    const expectations = vectors.flatMap(({ steps }) =>
-      steps.flatMap(({ expect, ours = {} }) => [expect, ours]),
-    );
-    const keys = new Set(expectations.flatMap((expectation) => Object.keys(expectation)));
-    expect([...keys].filter((key) => !expectationKeys.has(key))).toEqual([]);
+  it("hold only what the runner reads", () => {
+    const steps = vectors.flatMap((vector) => vector.steps);
+    const expectations = steps.flatMap((step) => [step.expect, step.ours ?? {}]);
+    const unknown = [
+      ...keysBeyond(caseKeys, vectors),
+      ...keysBeyond(
+        setupKeys,
+        vectors.map(({ setup }) => setup ?? {}),
+      ),
+      ...keysBeyond(stepKeys, steps),
+      ...keysBeyond(expectationKeys, expectations),
+    ];
+    expect(unknown).toEqual([]);
   });
 
   it("say why they are corrected", () => {
@@ -108,6 +122,11 @@ function skipReasonOf(vector: Vector): string | undefined {
   if (missing.length > 0) return `not registered: ${missing.join(", ")}`;
   const unmet = unmetRequirements(vector);
   return unmet.length > 0 ? `this machine lacks: ${unmet.join(", ")}` : undefined;
+}
+
+function keysBeyond(known: Iterable<string>, objects: readonly object[]): string[] {
+  const all = new Set(known);
+  return objects.flatMap((object) => Object.keys(object)).filter((key) => !all.has(key));
 }
 
 let count = 0;

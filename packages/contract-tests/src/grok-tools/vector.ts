@@ -70,6 +70,40 @@ export interface Expectation {
   readonly max_ms?: number;
 }
 
+/** Keys that a case, its set-up and its steps may have. */
+export const caseKeys = keysOf<Vector>({
+  id: true,
+  tool: true,
+  requires: true,
+  setup: true,
+  params: true,
+  behavior_version: true,
+  tools: true,
+  finalize_expect: true,
+  upstream_quirk: true,
+  why: true,
+  steps: true,
+});
+export const setupKeys = keysOf<Setup>({
+  files: true,
+  files_base64: true,
+  files_repeat: true,
+  dirs: true,
+  symlinks: true,
+  mtimes: true,
+  git_init: true,
+});
+export const stepKeys = keysOf<Step>({
+  tool: true,
+  input: true,
+  call_id: true,
+  headers: true,
+  options: true,
+  capture: true,
+  expect: true,
+  ours: true,
+});
+
 /** How logical failures travel: as errors, or as outputs of a call that went well. */
 export type FailureMode = "error" | "output";
 
@@ -91,4 +125,9 @@ export function hasFailures({ steps }: Vector): boolean {
   return steps.some(
     (step) => isFailure(expectationOf(step)) && step.headers?.[failureModeHeader] === undefined,
   );
+}
+
+/** The keys of a type; the compiler sees to it that none is forgotten. */
+function keysOf<Type>(keys: Record<keyof Type, true>): readonly string[] {
+  return Object.keys(keys);
 }

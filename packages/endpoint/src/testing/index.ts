@@ -1,0 +1,1 @@
+export { type Identity, selfSigned } from "./self-signed.ts";
