@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { CrabcodeClient } from "@trivium/crabcode-client";
@@ -14,18 +14,20 @@ describe("a conversation with a language model", () => {
   let server: ServerProcess;
   const requests: { path: string; authorization: string; body: string }[] = [];
 
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const path = request.url ?? "";
+    const { authorization = "", "x-api-key": key = "" } = request.headers;
+    requests.push({ path, authorization: authorization || String(key), body });
+    const hasResult = body.includes("the secret is 42");
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(path.includes("/messages") ? anthropicAnswer(hasResult) : openAiAnswer(hasResult));
+  }
+
   beforeAll(async () => {
-    provider = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
-      const path = request.url ?? "";
-      const { authorization = "", "x-api-key": key = "" } = request.headers;
-      requests.push({ path, authorization: authorization || String(key), body });
-      const hasResult = body.includes("the secret is 42");
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(path.includes("/messages") ? anthropicAnswer(hasResult) : openAiAnswer(hasResult));
-    });
+    provider = createServer((request, response) => void answer(request, response));
     provider.listen(0, "127.0.0.1");
     await once(provider, "listening");
     const { port } = provider.address() as AddressInfo;

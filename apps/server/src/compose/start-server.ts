@@ -92,7 +92,7 @@ export async function startServer(
     routes: [statusPage(values.services)],
     allowedOrigins: values.allowedOrigins,
     exposeHeaders: ["codex-code-mode-result-buffered-for-ns"],
-    allowedHosts: values.allowedHosts.length === 0 ? undefined : [...values.allowedHosts, ...ownNames(host)],
+    allowedHosts: allowedHosts(values, { host, isLoopback }),
     logger: logger.child({ part: "endpoint" }),
   });
   stack.defer(async () => {
@@ -139,6 +139,14 @@ function withoutOwnVariables(env: ServerSurroundings["env"]): Record<string, str
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("TRIVIUM_")));
 }
 
-function ownNames(host: string): string[] {
-  return [host, "localhost", "127.0.0.1", "[::1]"];
+/** What the Codex CLI calls its code-mode host, whatever carries the connection. No page can be served under it. */
+const CODEX_AUTHORITY = "code-mode-host";
+
+/** Undefined: any. Off loopback the token is what counts, unless names are configured. */
+function allowedHosts(
+  { allowedHosts: configured }: ConfigValues,
+  { host, isLoopback }: { host: string; isLoopback: boolean },
+): string[] | undefined {
+  if (!isLoopback && configured.length === 0) return undefined;
+  return [...configured, host, "localhost", "127.0.0.1", "[::1]", CODEX_AUTHORITY];
 }

@@ -12,8 +12,8 @@ export interface ByteHolder {
 export class ByteBudget {
   readonly maxBytes: number;
   readonly #parent: ByteBudget | undefined;
-  /** In the order of their first bytes, so that the last is the newest. */
-  readonly #holders = new Set<ByteHolder>();
+  /** What each holds, in the order of their first bytes, so that the last is the newest. */
+  readonly #holders = new Map<ByteHolder, number>();
   #heldBytes = 0;
 
   constructor(maxBytes: number, parent?: ByteBudget) {
@@ -25,18 +25,16 @@ export class ByteBudget {
     return this.#heldBytes;
   }
 
-  /** Counts bytes of a holder. When that is too much, the newest holder is refused, which may be this one. */
-  take(holder: ByteHolder, bytes: number): void {
-    this.#heldBytes += bytes;
-    this.#holders.add(holder);
-    this.#parent?.take(holder, bytes);
-    if (this.#heldBytes > this.maxBytes) [...this.#holders].at(-1)?.refuse();
-  }
-
-  /** Returns everything a holder has. */
-  release(holder: ByteHolder, bytes: number): void {
-    this.#heldBytes -= bytes;
-    if (bytes > 0) this.#holders.delete(holder);
-    this.#parent?.release(holder, bytes);
+  /**
+   * Notes how many bytes a holder has now; 0 forgets it. When all together are too many, the newest holder is refused,
+   * which may be this one.
+   */
+  set(holder: ByteHolder, bytes: number): void {
+    const growthBytes = bytes - (this.#holders.get(holder) ?? 0);
+    this.#heldBytes += growthBytes;
+    if (bytes > 0) this.#holders.set(holder, bytes);
+    else this.#holders.delete(holder);
+    this.#parent?.set(holder, bytes);
+    if (growthBytes > 0 && this.#heldBytes > this.maxBytes) [...this.#holders.keys()].at(-1)?.refuse();
   }
 }

@@ -1,14 +1,16 @@
 /** One byte of flags and four of length. */
 const PREFIX_BYTES = 5;
 
-/** Follows the envelopes of a stream without keeping their bytes: is a message begun and not yet whole? */
+/** Follows the envelopes of a stream without keeping their bytes: how much of a message has come that is not whole? */
 export class EnvelopeMeter {
   #prefixBytes = 0;
   #length = 0;
   #missingBytes = 0;
 
-  get isInsideMessage(): boolean {
-    return this.#prefixBytes > 0 || this.#missingBytes > 0;
+  /** Bytes of the message that has begun and is not whole, its envelope included; 0 between two messages. */
+  get unfinishedBytes(): number {
+    if (this.#missingBytes > 0) return PREFIX_BYTES + this.#length - this.#missingBytes;
+    return this.#prefixBytes;
   }
 
   add(chunk: Uint8Array): void {
@@ -20,13 +22,13 @@ export class EnvelopeMeter {
         offset += step;
         continue;
       }
+      if (this.#prefixBytes === 0) this.#length = 0;
       // Multiplication: a shift would make lengths of 2 GiB and more negative.
       if (this.#prefixBytes > 0) this.#length = this.#length * 256 + (chunk[offset] ?? 0);
       this.#prefixBytes++;
       offset++;
       if (this.#prefixBytes === PREFIX_BYTES) {
         this.#missingBytes = this.#length;
-        this.#length = 0;
         this.#prefixBytes = 0;
       }
     }

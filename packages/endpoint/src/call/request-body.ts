@@ -24,7 +24,8 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
   readonly #exchange: Exchange;
   readonly #options: RequestBodyOptions;
   readonly #meter: EnvelopeMeter | undefined;
-  #heldBytes = 0;
+  readonly #onChange = (): void => this.#wake?.();
+  #receivedBytes = 0;
   #failure: ConnectError | undefined;
   #isStarted = false;
   #isDone = false;
@@ -37,21 +38,22 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
   }
 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    this.#start();
+    const { body } = this.#exchange;
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#isDone) return { done: true, value: undefined };
-      const chunk: unknown = this.#exchange.body.read();
+      this.#start();
+      const chunk: unknown = body.read();
       if (chunk instanceof Uint8Array) {
         this.#hold(chunk);
         if (this.#failure !== undefined) throw this.#failure;
         return { done: false, value: chunk };
       }
-      if (this.#exchange.body.readableEnded) {
+      if (body.readableEnded) {
         this.#finish();
         continue;
       }
-      if (this.#exchange.body.destroyed) throw connectionLost();
+      if (body.destroyed) throw connectionLost();
       await this.#change();
     }
   }
@@ -69,24 +71,23 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
     this.fail(new ConnectError("too many request bytes are waiting to be handled", Code.ResourceExhausted));
   }
 
-  /** Lets everything go; whoever reads gets `error`. */
+  /** Lets everything go, also what is yet to come; whoever reads gets `error`. */
   fail(error: ConnectError): void {
     if (this.#isDone) return;
     this.#failure ??= error;
-    this.#release();
-    this.#wake?.();
+    this.#letGo();
   }
 
   #start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    const wake = (): void => this.#wake?.();
-    this.#exchange.body.on("readable", wake).on("end", wake).on("close", wake);
+    const { body } = this.#exchange;
+    body.on("readable", this.#onChange).on("end", this.#onChange).on("close", this.#onChange);
   }
 
   #change(): Promise<void> {
     return new Promise((resolve) => {
-      const isExpected = this.#meter === undefined || this.#meter.isInsideMessage;
+      const isExpected = this.#meter === undefined || this.#meter.unfinishedBytes > 0;
       const timer = isExpected
         ? this.#options.clock.setTimer(this.#options.stallMs, () => {
             const message = `the request made no progress for ${this.#options.stallMs} ms`;
@@ -102,24 +103,26 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
   }
 
   #hold(chunk: Uint8Array): void {
+    this.#receivedBytes += chunk.byteLength;
     this.#meter?.add(chunk);
-    if (this.#meter?.isInsideMessage === false) {
-      this.#release();
-      return;
-    }
-    this.#heldBytes += chunk.byteLength;
-    this.#exchange.connection.budget.take(this, chunk.byteLength);
-  }
-
-  #release(): void {
-    const bytes = this.#heldBytes;
-    this.#heldBytes = 0;
-    this.#exchange.connection.budget.release(this, bytes);
+    const heldBytes = this.#meter?.unfinishedBytes ?? this.#receivedBytes;
+    this.#exchange.connection.budget.set(this, heldBytes);
   }
 
   #finish(): void {
     this.#isDone = true;
-    this.#release();
+    this.#letGo();
+  }
+
+  /**
+   * What arrives from now on is thrown away. With bytes that nobody reads Node would tell neither the end of the request
+   * nor that of its stream, and keep both.
+   */
+  #letGo(): void {
+    this.#exchange.connection.budget.set(this, 0);
+    const { body } = this.#exchange;
+    body.off("readable", this.#onChange).off("end", this.#onChange).off("close", this.#onChange);
+    if (!body.destroyed) body.resume();
     this.#wake?.();
   }
 }

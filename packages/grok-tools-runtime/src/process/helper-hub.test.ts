@@ -43,8 +43,8 @@ it("shows its socket to nobody else", () => {
 });
 
 function runtimeFolder(): string {
-  const [server = ""] = readdirSync(join(folder.path, "processes"));
-  const record = readFileSync(join(folder.path, "processes", server, "server.json"), "utf8");
+  const [server = ""] = readdirSync(folder.path).filter((name) => name !== "log");
+  const record = readFileSync(join(folder.path, server, "server.json"), "utf8");
   return (JSON.parse(record) as { runtimeFolder: string }).runtimeFolder;
 }
 

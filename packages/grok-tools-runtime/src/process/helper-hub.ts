@@ -103,10 +103,10 @@ export class HelperHub {
       const timer = this.#options.clock.setTimer(CLEAN_UP_LIMIT_MS, () => finish([]));
       const finish = (survivors: readonly ReportedProcess[]): void => {
         timer[Symbol.dispose]();
-        this.#cleaned.delete(request.supervisorPid);
+        this.#cleaned.delete(request.supervisor.pid);
         resolve(survivors);
       };
-      this.#cleaned.set(request.supervisorPid, finish);
+      this.#cleaned.set(request.supervisor.pid, finish);
       if (!guardian.send({ type: "clean-up", ...request })) finish([]);
     });
   }

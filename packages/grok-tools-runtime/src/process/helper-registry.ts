@@ -2,14 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:f
 import { basename, join } from "node:path";
 import { MarkedTree } from "./supervisor/marked-tree.ts";
 import { SERVER_MARK } from "./supervisor/marks.ts";
-import { bootId, readProcessStat } from "./supervisor/process-table.ts";
+import type { ProcessName } from "./supervisor/message.ts";
+import { bootId, isRunning, readProcessStat } from "./supervisor/process-table.ts";
 import { trySignal } from "./supervisor/process-tree.ts";
-
-/** A process named for ever. */
-interface ProcessName {
-  readonly pid: number;
-  readonly startTicks: number;
-}
 
 interface ServerRecord extends ProcessName {
   readonly bootId: string;
@@ -30,9 +25,8 @@ export class HelperRegistry {
     this.#folder = folder;
   }
 
-  /** Makes the record of a server below `dataFolder/processes`. */
-  static async open(dataFolder: string, serverId: string, runtimeFolder: string): Promise<HelperRegistry> {
-    const parent = join(dataFolder, "processes");
+  /** Makes the record of a server in a folder of its own below `parent`. */
+  static async open(parent: string, serverId: string, runtimeFolder: string): Promise<HelperRegistry> {
     await mkdir(parent, { recursive: true, mode: 0o700 });
     // Complete before it has its name, so that another server's sweep never sees half of it.
     const draft = await mkdtemp(join(parent, ".draft-"));
@@ -61,40 +55,32 @@ export class HelperRegistry {
 /**
  * Ends what servers that died together with their helpers have left, and removes their records.
  *
- * @param dataFolder folder that was given to the runner of those servers; one that does not exist is clean
+ * @param parent folder that was given to the runner of those servers; one that does not exist is clean
  * @returns how many servers were swept
  */
-export async function sweepDeadServers(dataFolder: string): Promise<number> {
-  const parent = join(dataFolder, "processes");
+export async function sweepDeadServers(parent: string): Promise<number> {
   const names = await readdir(parent).catch(() => []);
   let count = 0;
   for (const serverId of names.filter((name) => !name.startsWith("."))) {
     const folder = join(parent, serverId);
     const record = await readRecord(folder);
-    if (record !== undefined && isRunning(record)) continue;
+    // Whatever else is in the folder is not ours.
+    if (record === undefined) continue;
     // Process numbers of another boot mean nothing.
-    if (record?.bootId === bootId()) {
+    if (record.bootId === bootId()) {
+      if (isRunning(record)) continue;
       for (const name of await readNames(folder)) {
-        if (isSameProcess(name)) trySignal(name.pid, "SIGKILL");
+        if (isRunning(name)) trySignal(name.pid, "SIGKILL");
       }
       new MarkedTree({ environmentEntry: `${SERVER_MARK}=${serverId}` }).killAll(KILL_LIMIT_MS);
     }
-    if (record !== undefined && basename(record.runtimeFolder).startsWith(RUNTIME_FOLDER_PREFIX)) {
+    if (basename(record.runtimeFolder).startsWith(RUNTIME_FOLDER_PREFIX)) {
       await rm(record.runtimeFolder, { recursive: true, force: true });
     }
     await rm(folder, { recursive: true, force: true });
     count += 1;
   }
   return count;
-}
-
-function isRunning(record: ServerRecord): boolean {
-  return record.bootId === bootId() && isSameProcess(record);
-}
-
-function isSameProcess({ pid, startTicks }: ProcessName): boolean {
-  const stat = readProcessStat(pid);
-  return stat !== undefined && stat.state !== "Z" && stat.startTicks === startTicks;
 }
 
 async function readRecord(folder: string): Promise<ServerRecord | undefined> {

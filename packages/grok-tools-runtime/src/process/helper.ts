@@ -6,6 +6,7 @@ type Receiver = (message: FromHelper, bytes: Uint8Array) => void;
 /** The server's end of a helper process. */
 export class Helper {
   readonly pid: number;
+  readonly startTicks: number;
   readonly isSubreaper: boolean;
   readonly landlockVersion: number;
   readonly #channel: FrameChannel<FromHelper, ToHelper>;
@@ -15,6 +16,7 @@ export class Helper {
 
   constructor(hello: HelloMessage, channel: FrameChannel<FromHelper, ToHelper>) {
     this.pid = hello.pid;
+    this.startTicks = hello.startTicks;
     this.isSubreaper = hello.isSubreaper;
     this.landlockVersion = hello.landlockVersion;
     this.#channel = channel;

@@ -11,7 +11,7 @@ import type {
 import { CommandStream, noOutput, toOutputs } from "./command-stream.ts";
 import type { Helper } from "./helper.ts";
 import { COMMAND_MARK, SERVER_MARK } from "./supervisor/marks.ts";
-import type { CleanUpMessage, EndedMessage, FromHelper, ReportedProcess } from "./supervisor/message.ts";
+import type { CleanUpMessage, EndedMessage, FromHelper, ProcessName, ReportedProcess } from "./supervisor/message.ts";
 
 export interface RunDeps {
   readonly commandId: string;
@@ -54,7 +54,7 @@ export class SupervisedRun implements Command {
   readonly #cleared = Promise.withResolvers<void>();
   readonly #outputRequests = new Map<number, (outputs: readonly CommandOutput[]) => void>();
   #supervisor: Helper | undefined;
-  #pid: number | undefined;
+  #shell: ProcessName | undefined;
   #status: CommandStatus = "queued";
   #result: CommandEnd | undefined;
   #survivors: readonly ReportedProcess[] = [];
@@ -78,7 +78,7 @@ export class SupervisedRun implements Command {
   }
 
   get pid(): number | undefined {
-    return this.#pid;
+    return this.#shell?.pid;
   }
 
   get status(): CommandStatus {
@@ -192,7 +192,7 @@ export class SupervisedRun implements Command {
     if (!("commandId" in message) || message.commandId !== this.commandId) return;
     switch (message.type) {
       case "started":
-        this.#pid = message.pid;
+        this.#shell = message.shell;
         this.#started.resolve();
         break;
       case "progress":
@@ -222,10 +222,12 @@ export class SupervisedRun implements Command {
   async #onLost(): Promise<void> {
     if (this.#hasVacated) return;
     const { commandId } = this;
-    const supervisorPid = this.#supervisor?.pid ?? 0;
-    this.#deps.logger.error({ commandId, supervisorPid }, "a supervisor is gone before its command");
+    const { pid = 0, startTicks = 0 } = this.#supervisor ?? {};
+    this.#deps.logger.error({ commandId, supervisorPid: pid }, "a supervisor is gone before its command");
+    // A shell that has ended has given its number away.
+    const shell = this.#result === undefined ? this.#shell : undefined;
     const survivors = await this.#deps
-      .cleanUp({ supervisorPid, commandId, shellPid: this.#pid })
+      .cleanUp({ supervisor: { pid, startTicks }, commandId, shell })
       .catch((error: unknown) => {
         this.#deps.logger.error({ commandId, error }, "cannot clean up after a lost supervisor");
         return [];

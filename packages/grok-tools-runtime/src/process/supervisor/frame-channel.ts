@@ -19,6 +19,8 @@ export class FrameChannel<Incoming, Outgoing> {
   readonly #socket: Socket;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
+  /** Lengths of the frame that is coming in. */
+  #frame: FrameLengths | undefined;
   #maxFrameBytes: number;
   #isClosed = false;
 
@@ -71,38 +73,48 @@ export class FrameChannel<Incoming, Outgoing> {
 
   #deliver(handlers: FrameHandlers<Incoming>): void {
     for (;;) {
-      const header = this.#peek(HEADER_BYTES);
-      if (header === undefined) return;
-      const jsonBytes = header.readUInt32LE(0);
-      const attachedBytes = header.readUInt32LE(4);
-      const frameBytes = HEADER_BYTES + jsonBytes + attachedBytes;
-      if (frameBytes > this.#maxFrameBytes) {
+      this.#frame ??= this.#takeHeader();
+      if (this.#frame === undefined) return;
+      const { jsonBytes, attachedBytes } = this.#frame;
+      if (HEADER_BYTES + jsonBytes + attachedBytes > this.#maxFrameBytes) {
         this.#socket.destroy();
         return;
       }
-      const frame = this.#peek(frameBytes);
+      const frame = this.#take(jsonBytes + attachedBytes);
       if (frame === undefined) return;
-      this.#pending = [frame.subarray(frameBytes)];
-      this.#pendingBytes -= frameBytes;
-      const json = frame.subarray(HEADER_BYTES, HEADER_BYTES + jsonBytes).toString();
-      const message = parseMessage<Incoming>(json);
+      this.#frame = undefined;
+      const message = parseMessage<Incoming>(frame.subarray(0, jsonBytes).toString());
       if (message === undefined) {
         this.#socket.destroy();
         return;
       }
-      handlers.onMessage(message, frame.subarray(HEADER_BYTES + jsonBytes, frameBytes));
+      handlers.onMessage(message, frame.subarray(jsonBytes));
     }
   }
 
-  /** The pending bytes as one buffer of at least `length`, or undefined when fewer are there. */
-  #peek(length: number): Buffer | undefined {
-    if (this.#pendingBytes < length) return undefined;
-    const [first] = this.#pending;
-    if (this.#pending.length === 1 && first !== undefined) return first;
-    const joined = Buffer.concat(this.#pending);
-    this.#pending = [joined];
-    return joined;
+  #takeHeader(): FrameLengths | undefined {
+    const header = this.#take(HEADER_BYTES);
+    if (header === undefined) return undefined;
+    return { jsonBytes: header.readUInt32LE(0), attachedBytes: header.readUInt32LE(4) };
   }
+
+  /** Takes the next `length` bytes, or undefined while fewer are there. Joins pieces only when all are there. */
+  #take(length: number): Buffer | undefined {
+    if (this.#pendingBytes < length) return undefined;
+    this.#pendingBytes -= length;
+    const [first = Buffer.alloc(0)] = this.#pending;
+    const joined = first.length >= length ? first : Buffer.concat(this.#pending);
+    const rest = joined.subarray(length);
+    if (joined !== first) this.#pending = [];
+    else this.#pending.shift();
+    if (rest.length > 0) this.#pending.unshift(rest);
+    return joined.subarray(0, length);
+  }
+}
+
+interface FrameLengths {
+  readonly jsonBytes: number;
+  readonly attachedBytes: number;
 }
 
 /** Undefined for what no helper of ours would send. */

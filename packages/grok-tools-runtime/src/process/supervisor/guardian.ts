@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { HELPER_START_VARIABLE, type HelperStart } from "./helper-connection.ts";
 import { MarkedTree } from "./marked-tree.ts";
 import { COMMAND_MARK, SERVER_MARK } from "./marks.ts";
-import type { CleanUpMessage, FromHelper, HelperRole, ReportedProcess } from "./message.ts";
+import type { CleanUpMessage, FromHelper, HelperRole, ProcessName, ReportedProcess } from "./message.ts";
 import type { NativeCalls } from "./native-calls.ts";
-import { childrenOf, commandLineOf, descendantsOf, readProcessStat } from "./process-table.ts";
+import { childrenOf, commandLineOf, descendantsOf, isRunning } from "./process-table.ts";
 import { type ProcessTree, pause, reportSurvivors, trySignal } from "./process-tree.ts";
 
 export interface GuardianTools {
@@ -49,17 +49,17 @@ export class Guardian {
   }
 
   /** Ends what a lost supervisor has left and tells what could not be ended. */
-  cleanUp({ supervisorPid, commandId, shellPid }: CleanUpMessage): void {
-    // Its channel is gone, but it may hang.
-    this.#helpers.get(supervisorPid)?.kill("SIGKILL");
+  cleanUp({ supervisor, commandId, shell }: CleanUpMessage): void {
+    // Its channel is gone, but it may hang. It need not be a child of this process: guardians are replaced.
+    if (isRunning(supervisor)) trySignal(supervisor.pid, "SIGKILL");
     const deadline = performance.now() + KILL_LIMIT_MS;
-    while (isAlive(supervisorPid) && performance.now() < deadline) pause(1);
+    while (isRunning(supervisor) && performance.now() < deadline) pause(1);
     const survivors = this.#endOrphans(KILL_LIMIT_MS);
     if (commandId !== undefined) {
       const environmentEntry = `${COMMAND_MARK}=${commandId}`;
-      survivors.push(...this.#endMarked({ environmentEntry, shellPid }));
+      survivors.push(...this.#endMarked({ environmentEntry, shell }));
     }
-    this.#tools.send({ type: "cleaned-up", supervisorPid, survivors });
+    this.#tools.send({ type: "cleaned-up", supervisorPid: supervisor.pid, survivors });
   }
 
   /** The server is gone: waits for the helpers to end their commands, then ends what is left. */
@@ -97,14 +97,9 @@ export class Guardian {
     );
   }
 
-  #endMarked(marks: { environmentEntry: string; shellPid?: number | undefined }): ReportedProcess[] {
+  #endMarked(marks: { environmentEntry: string; shell?: ProcessName | undefined }): ReportedProcess[] {
     const tree: ProcessTree = new MarkedTree({ ...marks, strangers: new Set(this.#helpers.keys()) });
     tree.killAll(KILL_LIMIT_MS);
     return reportSurvivors(tree);
   }
-}
-
-function isAlive(pid: number): boolean {
-  const state = readProcessStat(pid)?.state;
-  return state !== undefined && state !== "Z";
 }

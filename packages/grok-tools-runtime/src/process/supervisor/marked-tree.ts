@@ -1,3 +1,4 @@
+import type { ProcessName } from "./message.ts";
 import {
   hasEnvironmentEntry,
   holdsPipe,
@@ -12,7 +13,7 @@ export interface Marks {
   /** `NAME=value` in the environment of every member that did not clear it. */
   readonly environmentEntry: string;
   /** Leader of the command's session and group. */
-  readonly shellPid?: number | undefined;
+  readonly shell?: ProcessName | undefined;
   /** The command's output pipes; somebody must hold them open as long as the tree is used. */
   readonly pipes?: readonly { readonly dev: number; readonly ino: number }[] | undefined;
   /** Processes that are never members, besides this one. */
@@ -36,7 +37,19 @@ export class MarkedTree implements ProcessTree {
 
   constructor(marks: Marks) {
     this.#marks = marks;
-    this.#sessionId = marks.shellPid;
+    this.#sessionId = marks.shell?.pid;
+  }
+
+  /**
+   * The leader was reaped, in this turn: whoever is in its session now is a member. Afterwards the number may be given
+   * to another session.
+   */
+  noteLeaderEnd(): void {
+    const sessionId = this.#sessionId;
+    if (sessionId === undefined) return;
+    for (const stat of listProcesses()) {
+      if (isIn(stat, sessionId)) this.#known.set(stat.pid, stat.startTicks);
+    }
   }
 
   members(): number[] {
@@ -44,8 +57,7 @@ export class MarkedTree implements ProcessTree {
       (stat) =>
         stat.state !== "Z" && stat.pid !== process.pid && this.#marks.strangers?.has(stat.pid) !== true,
     );
-    // The kernel gives the number away when the last of the session and group is gone.
-    if (!processes.some((stat) => this.#isInSession(stat))) this.#sessionId = undefined;
+    if (!this.#ownsSession(processes)) this.#sessionId = undefined;
     const found = new Map<number, ProcessStat>();
     for (const stat of processes) {
       if (this.#isMarked(stat)) found.set(stat.pid, stat);
@@ -99,15 +111,31 @@ export class MarkedTree implements ProcessTree {
   }
 
   #isMarked(stat: ProcessStat): boolean {
+    const sessionId = this.#sessionId;
+    return (sessionId !== undefined && isIn(stat, sessionId)) || this.#isMarkedItself(stat);
+  }
+
+  #isMarkedItself(stat: ProcessStat): boolean {
     const { pipes = [], environmentEntry } = this.#marks;
-    if (this.#isInSession(stat)) return true;
     if (this.#known.get(stat.pid) === stat.startTicks) return true;
     if (hasEnvironmentEntry(stat.pid, environmentEntry)) return true;
     return pipes.some((pipe) => holdsPipe(stat.pid, pipe));
   }
 
-  #isInSession(stat: ProcessStat): boolean {
+  /**
+   * The kernel gives the number away when the last of the session and group is gone, and may give it to the leader of
+   * another session. So it counts while its leader is the shell, and later while somebody in it is known to be ours.
+   */
+  #ownsSession(processes: readonly ProcessStat[]): boolean {
+    const { shell } = this.#marks;
     const sessionId = this.#sessionId;
-    return sessionId !== undefined && (stat.sessionId === sessionId || stat.groupId === sessionId);
+    if (shell === undefined || sessionId === undefined) return false;
+    const leader = readProcessStat(sessionId);
+    if (leader !== undefined) return leader.startTicks === shell.startTicks;
+    return processes.some((stat) => isIn(stat, sessionId) && this.#isMarkedItself(stat));
   }
+}
+
+function isIn(stat: ProcessStat, sessionId: number): boolean {
+  return stat.sessionId === sessionId || stat.groupId === sessionId;
 }

@@ -1,5 +1,12 @@
 /** Messages between the server and its helper processes. Both run the same version of this package. */
 
+/** A process named for ever: its number is given away again, the two together are not. */
+export interface ProcessName {
+  readonly pid: number;
+  /** Clock ticks after boot. */
+  readonly startTicks: number;
+}
+
 /** One process in a report. */
 export interface ReportedProcess {
   readonly pid: number;
@@ -11,11 +18,9 @@ export interface ReportedProcess {
 export type HelperRole = "guardian" | "supervisor" | "programs";
 
 /** First message of every helper. */
-export interface HelloMessage {
+export interface HelloMessage extends ProcessName {
   readonly type: "hello";
   readonly token: string;
-  readonly pid: number;
-  readonly startTicks: number;
   readonly isSubreaper: boolean;
   readonly landlockVersion: number;
 }
@@ -51,9 +56,10 @@ export interface ProgramMessage {
 /** Which processes belong to a command, for a guardian whose supervisor is gone. */
 export interface CleanUpMessage {
   readonly type: "clean-up";
-  readonly supervisorPid: number;
+  readonly supervisor: ProcessName;
   readonly commandId?: string | undefined;
-  readonly shellPid?: number | undefined;
+  /** Absent once the shell has ended: its number may be another process's by now. */
+  readonly shell?: ProcessName | undefined;
 }
 
 export type ToHelper =
@@ -101,7 +107,7 @@ export interface StreamReport {
 /** What a supervisor tells about its command. */
 export type CommandMessage =
   | EndedMessage
-  | { readonly type: "started"; readonly commandId: string; readonly pid: number }
+  | { readonly type: "started"; readonly commandId: string; readonly shell: ProcessName }
   | { readonly type: "progress"; readonly commandId: string; readonly totals: readonly number[] }
   | {
       readonly type: "output";

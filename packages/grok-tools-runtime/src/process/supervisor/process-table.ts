@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import type { ProcessName } from "./message.ts";
 
 /** One line of the kernel's process table. */
 export interface ProcessStat {
@@ -27,6 +28,12 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
     sessionId: Number(session),
     startTicks: Number(fields[19]),
   };
+}
+
+/** True while this very process is there and has not ended. */
+export function isRunning({ pid, startTicks }: ProcessName): boolean {
+  const stat = readProcessStat(pid);
+  return stat !== undefined && stat.state !== "Z" && stat.startTicks === startTicks;
 }
 
 /** Every process of the machine that this process can see. Empty without `/proc`. */

@@ -5,9 +5,17 @@ import { CommandOutputs } from "./command-outputs.ts";
 import { endTree } from "./end-tree.ts";
 import { MarkedTree } from "./marked-tree.ts";
 import { COMMAND_MARK } from "./marks.ts";
-import type { EndedMessage, FromHelper, KillReason, ReportedProcess, RunMessage } from "./message.ts";
+import type {
+  EndedMessage,
+  FromHelper,
+  KillReason,
+  ProcessName,
+  ReportedProcess,
+  RunMessage,
+} from "./message.ts";
 import type { ChildStatus, NativeCalls } from "./native-calls.ts";
 import type { PipeMark } from "./output-pipe.ts";
+import { readProcessStat } from "./process-table.ts";
 import { type ProcessTree, reportMembers, reportSurvivors, signalName } from "./process-tree.ts";
 import { isSpawnFailure, spawnChild } from "./spawn-child.ts";
 import { SubreaperTree } from "./subreaper-tree.ts";
@@ -37,6 +45,7 @@ export class SupervisedCommand {
   readonly #tools: CommandTools;
   readonly #startedAt = performance.now();
   readonly #timers = new Set<NodeJS.Timeout>();
+  #starting: Promise<void> = Promise.resolve();
   #tree: ProcessTree | undefined;
   #outputs: CommandOutputs | undefined;
   #shellPid: number | undefined;
@@ -57,7 +66,7 @@ export class SupervisedCommand {
   /** Starts a command. Everything else is told by messages: `started`, `progress`, `ended`, `vacated`. */
   static start(spec: RunMessage, tools: CommandTools): SupervisedCommand {
     const command = new SupervisedCommand(spec, tools);
-    command.#start().catch((error: unknown) => {
+    command.#starting = command.#start().catch((error: unknown) => {
       command.#reportSpawnFailure(`the command could not be started: ${String(error)}`);
     });
     return command;
@@ -126,9 +135,11 @@ export class SupervisedCommand {
     this.#shellPid = pid;
     preferForOutOfMemory(pid);
     const { native } = this.#tools;
+    // It is still there, at least to be reaped: nobody has waited for it.
+    const shell: ProcessName = { pid, startTicks: readProcessStat(pid)?.startTicks ?? 0 };
     if (native === undefined) {
       const environmentEntry = `${COMMAND_MARK}=${this.#spec.commandId}`;
-      this.#tree = new MarkedTree({ environmentEntry, shellPid: pid, pipes });
+      this.#tree = new MarkedTree({ environmentEntry, shell, pipes });
     } else {
       const tree = new SubreaperTree(native);
       tree.watchShell(pid, (status) => {
@@ -139,6 +150,7 @@ export class SupervisedCommand {
     }
     child.once("exit", (exitCode, signal) => {
       if (this.#tree instanceof SubreaperTree) this.#tree.forgetShell();
+      else if (this.#tree instanceof MarkedTree) this.#tree.noteLeaderEnd();
       this.#onStatus({ exitCode, signal });
       if (this.#ending === undefined) void this.#finishNormally();
     });
@@ -149,7 +161,7 @@ export class SupervisedCommand {
         Math.min(timeoutMs, MAX_TIMER_MS),
       );
     }
-    this.#tools.send({ type: "started", commandId, pid });
+    this.#tools.send({ type: "started", commandId, shell });
   }
 
   #onStatus(status: ShellStatus): void {
@@ -189,12 +201,14 @@ export class SupervisedCommand {
   }
 
   async #runEnd(ending: Ending, graceMs: number): Promise<void> {
+    // The wish may come in one piece with the start.
+    await this.#starting;
     const tree = this.#tree;
-    if (tree === undefined || this.#outputs === undefined) {
-      // Starting takes no turn of the event loop unless it fails, and then there is nothing to end.
-      return;
-    }
-    await endTree(tree, { graceMs, groupId: this.#shellPid, hurry: ending.hurry.signal });
+    // It could not be started: told already, and there is nothing to end.
+    if (tree === undefined || this.#outputs === undefined) return;
+    // The number of a group whose leader was reaped may be another's.
+    const groupId = this.#status === undefined ? this.#shellPid : undefined;
+    await endTree(tree, { graceMs, groupId, hurry: ending.hurry.signal });
     await this.#outputs.settle();
     const isEmpty = tree.isEmpty();
     // Node tells of the shell's end a turn later than the kernel.

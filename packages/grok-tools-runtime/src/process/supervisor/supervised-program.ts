@@ -89,12 +89,16 @@ export class SupervisedProgram {
     this.#tools.send({ type: "program-started", programId });
     const outputEnd = this.#forward(output);
     const errorText = collect(errors);
+    // The wish to stop may have come in one piece with the start.
+    if (this.#reason !== "exited") this.stop(this.#reason);
     const deadline =
       timeoutMs === undefined
         ? undefined
         : setTimeout(() => this.stop("timed-out"), Math.min(timeoutMs, MAX_TIMER_MS));
     const [exitCode, signal] = await exit;
     clearTimeout(deadline);
+    // From here on the number of the group may be another's.
+    this.#child = undefined;
     // What is left of the group has no business any more. Output that the server has yet to take is waited for.
     const drain = setTimeout(() => errors.reader.destroy(), DRAIN_MS);
     if (trySignal(-(child.pid ?? 0), "SIGKILL")) output.reader.resume();
