@@ -34,6 +34,47 @@ describe("draining", () => {
     });
   });
 
+  it.each(protocols)("is over with the last stream that began before it, over %s", async (_name, options) => {
+    const { endpoint, release } = slowEndpoint(new ManualClock());
+    const { url } = await endpoint.listen();
+    await using transport = createNodeTransport({ baseUrl: url, ...options });
+    const stream = createClient(CrabCodeService, transport)
+      .sendMessage({ text: "x" })
+      [Symbol.asyncIterator]();
+    await stream.next();
+    const drained = endpoint.drain();
+    release();
+    expect((await stream.next()).done).toBe(true);
+    await drained;
+    expect(endpoint.stats().connections).toEqual({ http1: 0, http2: 0, pending: 0 });
+  });
+
+  it("answers every request that a client over HTTP/1.1 sent at once", async () => {
+    const { endpoint, release } = slowEndpoint(new ManualClock());
+    const { port } = await endpoint.listen();
+    const socket = connect(port, "127.0.0.1");
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+    const frame = envelope(Buffer.from("{}"));
+    const head = (method: string, type: string, length: number): string =>
+      `POST /crabcode.CrabCodeService/${method} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/${type}\r\n` +
+      `content-length: ${length}\r\n\r\n`;
+    socket.write(head("SendMessage", "connect+json", frame.byteLength));
+    socket.write(frame);
+    socket.write(`${head("GetAgent", "json", 15)}{"agentId":"a"}`);
+    while (endpoint.stats().activeCalls < 2 || chunks.length === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const drained = endpoint.drain();
+    const closed = once(socket, "close");
+    release();
+    await closed;
+    await drained;
+    const text = Buffer.concat(chunks).toString();
+    expect(text).toContain("first");
+    expect(text).toContain('{"agentId":"a"}');
+  });
+
   it.each(protocols)(
     "ends what still runs at the deadline with UNAVAILABLE over %s",
     async (_name, options) => {

@@ -30,9 +30,12 @@ export interface EndpointLimits {
   readonly sniffTimeoutMs: number;
   /** Time for a request head over HTTP/1.1. Default 10 s. */
   readonly headersTimeoutMs: number;
-  /** Idle time after which a connection without calls is closed and one with calls is probed. Default 65 s. */
+  /**
+   * Idle time after which a connection without calls is closed and one with calls is probed: over HTTP/2 the time since
+   * its client sent anything, whatever we write meanwhile; it is noticed up to a quarter late. Default 65 s.
+   */
   readonly idleTimeoutMs: number;
-  /** Time for the answer to that probe; without one the connection is destroyed. Default 20 s. */
+  /** Time for any byte after that probe; without one the connection is destroyed. HTTP/2 only. Default 20 s. */
   readonly pingTimeoutMs: number;
   /** Time without progress of a request message that has begun. Past it: `DEADLINE_EXCEEDED`. Default 30 s. */
   readonly bodyStallMs: number;
@@ -76,10 +79,13 @@ export interface MethodLimits {
   /** Bytes of one response message before compression. */
   readonly writeMaxBytes?: number | undefined;
   /**
-   * As {@link EndpointLimits.writeStallMs}. Infinity for streams that look after slow readers themselves; the probes of
-   * idle connections still find dead ones.
+   * As {@link EndpointLimits.writeStallMs}. Infinity for streams that look after slow readers themselves. A client that is
+   * gone is still found: over HTTP/2 by its silence, see {@link EndpointLimits.idleTimeoutMs}; over HTTP/1.1 by TCP,
+   * which takes minutes when bytes wait for it.
    */
   readonly writeStallMs?: number | undefined;
+  /** As {@link EndpointLimits.headerGraceMs}. Infinity for calls whose headers come with their first message only. */
+  readonly headerGraceMs?: number | undefined;
   /** Status of a message past its limit, either way. Default `resourceExhausted`. */
   readonly excess?: "resourceExhausted" | "outOfRange" | undefined;
 }

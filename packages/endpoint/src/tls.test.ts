@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect as connectHttp2 } from "node:http2";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { createClient } from "@connectrpc/connect";
 import { ManualClock } from "@trivium/core/testing";
@@ -73,6 +74,76 @@ describe("with TLS the port", () => {
     await closed;
   });
 });
+
+describe("a drain with TLS", () => {
+  it("does not wait for a client over HTTP/1.1 that has asked for nothing", async () => {
+    await using endpoint = createEndpoint({ services: [], tls: server, clock: new ManualClock() });
+    const { port } = await endpoint.listen();
+    const socket = connectTls({ port, host: "127.0.0.1", ca: server.cert, ALPNProtocols: ["http/1.1"] });
+    socket.on("error", () => {});
+    socket.resume();
+    while (endpoint.stats().connections.http1 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const closed = once(socket, "close");
+    await endpoint.drain();
+    await closed;
+  });
+
+  it.each(["h2", "http/1.1"])(
+    "does not wait for a client whose handshake ends after its begin, %s",
+    async (name) => {
+      await using endpoint = createEndpoint({ services: [], tls: server, clock: new ManualClock() });
+      const { port } = await endpoint.listen();
+      await using relay = await heldAfterHello(port);
+      const socket = connectTls({
+        port: relay.port,
+        host: "127.0.0.1",
+        ca: server.cert,
+        ALPNProtocols: [name],
+      });
+      socket.on("error", () => {});
+      await once(socket, "secureConnect");
+      if (name === "h2") {
+        const session = connectHttp2("https://localhost", { createConnection: () => socket });
+        session.on("error", () => {});
+      } else {
+        socket.resume();
+      }
+      const closed = once(socket, "close");
+      const drained = endpoint.drain();
+      relay.release();
+      await drained;
+      await closed;
+    },
+  );
+});
+
+/** A relay that holds what a client sends after its first bytes. */
+async function heldAfterHello(port: number): Promise<{ port: number; release(): void } & AsyncDisposable> {
+  const pairs: [Socket, Socket][] = [];
+  const relay = createServer((inner) => {
+    const outer = connect(port, "127.0.0.1");
+    for (const socket of [inner, outer]) socket.on("error", () => {});
+    pairs.push([inner, outer]);
+    inner.once("data", (hello: Buffer) => {
+      inner.pause();
+      outer.write(hello);
+    });
+    outer.pipe(inner);
+  });
+  relay.listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  return {
+    port: (relay.address() as AddressInfo).port,
+    release() {
+      for (const [inner, outer] of pairs) inner.pipe(outer);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of pairs.flat()) socket.destroy();
+      relay.close();
+      await once(relay, "close");
+    },
+  };
+}
 
 describe("without TLS the port", () => {
   it("answers a TLS client with an alert and one line in the log", async () => {

@@ -48,7 +48,8 @@ describe("a streaming handler that waits for its reader", () => {
         expect((await withinOneSecond(handler.finished)).code).toBe(code);
         // Neither does the call itself leave anything behind.
         while (endpoint.stats().activeCalls > 0) await new Promise((resolve) => setImmediate(resolve));
-        expect(clock.pendingTimers).toBe(0);
+        // A connection that is left is watched by one timer.
+        expect(clock.pendingTimers).toBe(endpoint.stats().connections.http2);
       });
     },
   );

@@ -9,6 +9,7 @@ import type { CommandRunner } from "./process/command-runner.ts";
 import type { ProgramRunner } from "./process/program-runner.ts";
 import type { RuntimePorts } from "./runtime-ports.ts";
 import { SessionStore } from "./session-store.ts";
+import { maxWaitMs } from "./shell/task-wait.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
 import type { ToolSession } from "./tool-session.ts";
 import { defaultToolSettings, type ToolSettings } from "./tool-settings.ts";
@@ -33,6 +34,11 @@ export interface GrokToolsRuntimeOptions {
   readonly settings?: Partial<ToolSettings>;
   /** Environment variables of the server. Default: none. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Names of further variables of `environment` that no command gets, whatever a toolset asks for: those that hold
+   * keys of configured providers. The usual names are known.
+   */
+  readonly secretVariables?: readonly string[];
   /** Expands `~`. Default: `HOME` of `environment`. */
   readonly homeDirectory?: string;
   /** What descriptions may say about the host. Default: by the platform. */
@@ -63,8 +69,6 @@ export interface GrokToolsRuntime extends AsyncDisposable {
    */
   openSession(options: OpenSessionOptions): Promise<ToolSession>;
 }
-
-const DEFAULT_MAX_WAIT_MS = 600_000;
 
 /**
  * The tools runtime. Disposing it closes all sessions: calls are cancelled, background work ends, state is saved.
@@ -110,10 +114,11 @@ function toPorts(options: GrokToolsRuntimeOptions): RuntimePorts {
     logger: options.logger ?? silentLogger,
     settings: { ...defaultToolSettings, ...options.settings },
     environment,
+    secretVariables: options.secretVariables ?? [],
     homeDirectory: options.homeDirectory ?? environment["HOME"],
     host: options.host ?? thisHost(),
     presets: behaviorPresets,
-    maxWaitMs: maxWaitOf(environment["GROK_MAX_WAIT_BLOCK_MS"]),
+    maxWaitMs: maxWaitMs({ environment }),
     toolVersion: options.toolVersion ?? PACKAGE_VERSION,
   };
 }
@@ -121,9 +126,4 @@ function toPorts(options: GrokToolsRuntimeOptions): RuntimePorts {
 function thisHost(): HostFacts {
   const isWindows = process.platform === "win32";
   return { isWindows, shellUsesSemicolon: isWindows, hasUnixUtilities: !isWindows };
-}
-
-function maxWaitOf(text: string | undefined): number {
-  const value = Number(text);
-  return text !== undefined && Number.isInteger(value) && value > 0 ? value : DEFAULT_MAX_WAIT_MS;
 }

@@ -20,6 +20,8 @@ export interface RuntimePorts {
   readonly logger: Logger;
   readonly settings: ToolSettings;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Variables that no command gets. */
+  readonly secretVariables: readonly string[];
   readonly homeDirectory: string | undefined;
   readonly host: HostFacts;
   readonly presets: readonly BehaviorPreset[];

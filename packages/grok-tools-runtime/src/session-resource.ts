@@ -64,6 +64,8 @@ export interface SessionScope {
   readonly workspaceRoots: readonly string[] | undefined;
   /** Environment variables of the server, for building a command's environment and finding the shell. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Names of variables that no command gets, whatever the rules for its environment say. */
+  readonly secretVariables: readonly string[];
   /** Expands a leading `~`; undefined when unknown. */
   readonly homeDirectory: string | undefined;
   readonly commandRunner: CommandRunner;

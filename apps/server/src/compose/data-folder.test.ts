@@ -23,5 +23,6 @@ describe("openDataFolder", () => {
 
   it("names the folder that cannot be made", () => {
     expect(() => openDataFolder("/dev/null/x")).toThrow("the data folder /dev/null/x cannot be made");
+    expect(() => openDataFolder("/proc/x")).toThrow("the data folder /proc/x cannot be made");
   });
 });

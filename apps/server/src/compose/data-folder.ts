@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { TriviumError } from "@trivium/core";
+import { makeFolderSync } from "@trivium/core/node";
 
 /** The data folder of a running server, held so that no second server writes it. */
 export interface DataFolder extends Disposable {
@@ -17,7 +18,7 @@ export interface DataFolder extends Disposable {
  */
 export function openDataFolder(path: string): DataFolder {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolderSync(path, 0o700);
     chmodSync(path, 0o700);
   } catch (cause) {
     throw new TriviumError(

@@ -1,4 +1,6 @@
-// Program of a worker process: node cell-worker.js ADDON_FILE DEFAULT_HEAP_LIMIT_BYTES, with a socket on descriptor 3.
+// Program of a worker process: node cell-worker.js ADDON_FILE DEFAULT_HEAP_LIMIT_BYTES DESCRIPTORS, with a socket on
+// descriptor 3. DESCRIPTORS, separated by commas, are open without being meant for it.
+import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import { reportKind } from "./frame.ts";
 import { FrameServer } from "./worker/frame-server.ts";
@@ -19,7 +21,14 @@ process.on("unhandledRejection", (reason) =>
   complain(reason instanceof Error ? (reason.stack ?? "") : "rejection"),
 );
 
-const [addonFile = "", heapLimitBytes = ""] = process.argv.slice(2);
+const [addonFile = "", heapLimitBytes = "", descriptors = ""] = process.argv.slice(2);
+for (const descriptor of descriptors.split(",").filter((text) => text !== "")) {
+  try {
+    closeSync(Number(descriptor));
+  } catch {
+    // The server closed it between its look and the start.
+  }
+}
 const socket = new Socket({ fd: 3, readable: true, writable: true });
 for (const event of ["end", "close", "error"]) socket.on(event, endProcess);
 

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { type Clock, type Logger, silentLogger, systemClock, TriviumError } from "@trivium/core";
 import type { CellEngine, CellEngineStats, CellListener, CellProgram, RunningCell } from "./cell-engine.ts";
 import { commandKind } from "./frame.ts";
+import { DeathWatch } from "./pool/death-watch.ts";
 import { RemoteCell } from "./pool/remote-cell.ts";
 import { workerCommand } from "./pool/worker-command.ts";
 import { WorkerPool } from "./pool/worker-pool.ts";
@@ -43,6 +44,7 @@ export function createCellEngine(options: CellEngineOptions = {}): CellEngine {
 
 class WorkerCellEngine implements CellEngine {
   readonly #pool: WorkerPool;
+  readonly #deathWatch: DeathWatch;
   readonly #maxLiveCells: number;
   readonly #defaultHeapLimitBytes: number;
   #lastCellNumber = 0;
@@ -55,6 +57,9 @@ class WorkerCellEngine implements CellEngine {
     const command = workerCommand(this.#defaultHeapLimitBytes);
     const { LANG, TZ } = options.environment ?? {};
     const environment = { ...(LANG !== undefined && { LANG }), ...(TZ !== undefined && { TZ }) };
+    const logger = options.logger ?? silentLogger;
+    const deathWatch = new DeathWatch(logger);
+    this.#deathWatch = deathWatch;
     this.#pool = new WorkerPool({
       maxWorkers: options.maxWorkers ?? Math.min(4, Math.max(2, availableParallelism())),
       isDedicated: options.isolation === "dedicated",
@@ -63,7 +68,8 @@ class WorkerCellEngine implements CellEngine {
           command,
           environment,
           clock: options.clock ?? systemClock,
-          logger: options.logger ?? silentLogger,
+          logger,
+          deathWatch,
           memoryBudget: {
             headroomBytes: options.memoryHeadroomBytes ?? 512 * mebibyte,
             maxBytes: options.maxWorkerMemoryBytes ?? 2048 * mebibyte,
@@ -94,7 +100,12 @@ class WorkerCellEngine implements CellEngine {
       },
     };
     const cell = new RemoteCell(identity, program, listener);
-    this.#pool.start(program.sessionKey, cell);
+    try {
+      this.#pool.start(program.sessionKey, cell);
+    } catch (thrown) {
+      this.#liveCells -= 1;
+      throw thrown;
+    }
     return cell;
   }
 
@@ -114,6 +125,7 @@ class WorkerCellEngine implements CellEngine {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
     await this.#pool.close();
+    this.#deathWatch[Symbol.dispose]();
   }
 }
 

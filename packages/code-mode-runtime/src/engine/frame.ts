@@ -6,6 +6,7 @@ export const commandKind = {
   rejectTool: 4,
   releaseSession: 5,
   relieve: 6,
+  ping: 7,
 } as const;
 
 /** Kinds of frames from a worker to the engine. */
@@ -24,6 +25,7 @@ export const reportKind = {
   terminated: 75,
   lost: 76,
   stuck: 77,
+  pong: 78,
 } as const;
 
 /**

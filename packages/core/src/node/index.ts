@@ -1,2 +1,3 @@
 export { type Migration, type OpenDatabaseOptions, openDatabase } from "./database.ts";
+export { makeFolder, makeFolderSync } from "./make-folder.ts";
 export { SqliteEventLogStore, type SqliteEventLogStoreOptions } from "./sqlite-event-log.ts";

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Logger, TriviumError } from "@trivium/core";
-import { openDatabase } from "@trivium/core/node";
+import { makeFolderSync, openDatabase } from "@trivium/core/node";
 import { storeMigrations } from "./session-store.ts";
 
 /**
@@ -13,7 +13,7 @@ import { storeMigrations } from "./session-store.ts";
  */
 export function openDataFolder(folder: string | undefined, logger: Logger): DatabaseSync {
   if (folder === undefined) return openDatabase({ path: ":memory:", migrations: storeMigrations, logger });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolderSync(folder, 0o700);
   const holder = join(folder, "lock");
   const lock = takeLock(folder, holder);
   try {

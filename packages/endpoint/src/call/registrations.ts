@@ -23,7 +23,9 @@ export interface RegisteredMethod {
   readonly path: string;
   readonly spec: MethodImplSpec;
   readonly handler: UniversalHandler;
-  readonly limits: Required<Record<"readMaxBytes" | "writeMaxBytes" | "writeStallMs", number>> &
+  readonly limits: Required<
+    Record<"readMaxBytes" | "writeMaxBytes" | "writeStallMs" | "headerGraceMs", number>
+  > &
     Pick<MethodLimits, "excess">;
 }
 
@@ -107,14 +109,21 @@ export class Registrations implements ConnectRouter {
   }
 
   #limitsOf(service: string, method: string): RegisteredMethod["limits"] {
-    const { readMaxBytes, writeMaxBytes, writeStallMs } = this.#limits;
+    const { readMaxBytes, writeMaxBytes, writeStallMs, headerGraceMs } = this.#limits;
     const entries = [this.#methodLimits[service], this.#methodLimits[`${service}/${method}`]];
-    let limits: RegisteredMethod["limits"] = { readMaxBytes, writeMaxBytes, writeStallMs, excess: undefined };
+    let limits: RegisteredMethod["limits"] = {
+      readMaxBytes,
+      writeMaxBytes,
+      writeStallMs,
+      headerGraceMs,
+      excess: undefined,
+    };
     for (const entry of entries) {
       limits = {
         readMaxBytes: entry?.readMaxBytes ?? limits.readMaxBytes,
         writeMaxBytes: entry?.writeMaxBytes ?? limits.writeMaxBytes,
         writeStallMs: entry?.writeStallMs ?? limits.writeStallMs,
+        headerGraceMs: entry?.headerGraceMs ?? limits.headerGraceMs,
         excess: entry?.excess ?? limits.excess,
       };
     }

@@ -4,6 +4,7 @@ import type { Clock } from "@trivium/core";
 import { toConnectError } from "@trivium/rpc";
 import type { Exchange } from "../exchange/exchange.ts";
 import { guardFlush } from "../exchange/flush-guard.ts";
+import { piecesOf } from "../exchange/pieces-of.ts";
 import type { EndpointLimits } from "../limits.ts";
 import { type CallObserver, observerKey } from "./call-gate.ts";
 import { type CallProtocol, timeoutOf } from "./call-protocol.ts";
@@ -12,9 +13,6 @@ import { answerError } from "./error-answer.ts";
 import { toNodeHeaders } from "./headers.ts";
 import type { RegisteredMethod } from "./registrations.ts";
 import { RequestBody } from "./request-body.ts";
-
-/** Largest piece handed to the socket at once: a slow reader shows progress piece by piece. */
-const WRITE_BYTES = 128 * 1024;
 
 /** What fits in a timer of the platform: 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -109,7 +107,7 @@ export class UniversalCall implements CallObserver {
   onStart(): void {
     const { kind } = this.#method.spec;
     if (kind !== "server_streaming" && kind !== "bidi_streaming") return;
-    this.#after(this.#environment.limits.headerGraceMs, () => this.#sendEarlyHead());
+    this.#after(this.#method.limits.headerGraceMs, () => this.#sendEarlyHead());
   }
 
   onFailure(error: ConnectError): void {
@@ -172,11 +170,12 @@ export class UniversalCall implements CallObserver {
 
   /** False when the call ended while the reader was waited for. */
   async #write(frame: Uint8Array): Promise<boolean> {
-    this.#isInsideFrame = frame.byteLength > WRITE_BYTES;
-    for (let offset = 0; offset < frame.byteLength; offset += WRITE_BYTES) {
+    let leftBytes = frame.byteLength;
+    for (const piece of piecesOf(frame)) {
       if (this.#isEnded) return false;
-      const isFree = this.#exchange.write(frame.subarray(offset, offset + WRITE_BYTES));
-      if (!isFree && !(await this.#drained())) return false;
+      leftBytes -= piece.byteLength;
+      this.#isInsideFrame = leftBytes > 0;
+      if (!this.#exchange.write(piece) && !(await this.#drained())) return false;
     }
     this.#isInsideFrame = false;
     return !this.#isEnded;

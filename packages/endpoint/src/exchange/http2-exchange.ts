@@ -27,6 +27,8 @@ export class Http2Exchange implements Exchange {
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
     this.authority = headers[":authority"] ?? headers.host ?? "";
+    // A reset with NO_ERROR: Node would first wait for somebody to read what came before it.
+    stream.once("aborted", () => setImmediate(() => stream.destroy()));
   }
 
   get isRequestComplete(): boolean {

@@ -12,6 +12,8 @@ export class Connection {
   readonly budget: ByteBudget;
   /** Streams with a request; HTTP/2 only. */
   readonly openStreams: Set<ServerHttp2Stream> = new Set();
+  /** Requests whose response is not finished; HTTP/1.1 only, where there are several when the client pipelines. */
+  openRequests = 0;
 
   constructor(init: {
     remoteAddress: string;

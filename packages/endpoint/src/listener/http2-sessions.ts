@@ -1,8 +1,10 @@
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "@trivium/core";
 import type { EndpointLimits } from "../limits.ts";
 import type { Connection } from "./connection.ts";
+import { SilenceWatch } from "./silence-watch.ts";
 
 export interface Http2SessionsOptions {
   readonly limits: EndpointLimits;
@@ -18,7 +20,7 @@ interface Entry {
   readonly connection: Connection;
   /** Runs until the first request head is complete. */
   firstRequestTimer: Disposable | undefined;
-  pingTimer: Disposable | undefined;
+  silenceWatch: Disposable | undefined;
   readonly gone: PromiseWithResolvers<void>;
 }
 
@@ -43,13 +45,13 @@ export class Http2Sessions {
       session,
       connection,
       firstRequestTimer: undefined,
-      pingTimer: undefined,
+      silenceWatch: undefined,
       gone: Promise.withResolvers(),
     };
     this.#entries.set(session, entry);
     const forget = (): void => {
       entry.firstRequestTimer?.[Symbol.dispose]();
-      entry.pingTimer?.[Symbol.dispose]();
+      entry.silenceWatch?.[Symbol.dispose]();
       this.#entries.delete(session);
       entry.gone.resolve();
     };
@@ -57,11 +59,10 @@ export class Http2Sessions {
     carrier.once("close", () => void setTimeout(forget, LATE_CLOSE_MS).unref());
     session.setLocalWindowSize(limits.connectionWindowBytes);
     // Whoever handed a pipe over decides how long it may be silent.
-    if (connection.isPipe) return;
+    if (!(carrier instanceof Socket)) return;
     entry.firstRequestTimer = clock.setTimer(limits.sniffTimeoutMs, () => session.destroy());
-    // The callback of `setTimeout` would be called once only.
-    session.on("timeout", () => this.#onIdle(entry));
-    session.setTimeout(limits.idleTimeoutMs);
+    const { openStreams } = connection;
+    entry.silenceWatch = new SilenceWatch({ session, socket: carrier, openStreams }, { clock, limits });
   }
 
   /** Notes a new stream; undefined when its session is gone already. */
@@ -106,26 +107,6 @@ export class Http2Sessions {
 
   async closed(): Promise<void> {
     await Promise.all([...this.#entries.values()].map(({ gone }) => gone.promise));
-  }
-
-  #onIdle(entry: Entry): void {
-    const { session, connection } = entry;
-    if (session.destroyed) return;
-    if (connection.openStreams.size === 0) {
-      session.close();
-      return;
-    }
-    if (entry.pingTimer !== undefined) return;
-    entry.pingTimer = this.#options.clock.setTimer(this.#options.limits.pingTimeoutMs, () =>
-      session.destroy(),
-    );
-    // Throws on a destroyed session, which was ruled out above.
-    session.ping((error) => {
-      if (error !== null) return;
-      entry.pingTimer?.[Symbol.dispose]();
-      entry.pingTimer = undefined;
-      session.setTimeout(this.#options.limits.idleTimeoutMs);
-    });
   }
 }
 

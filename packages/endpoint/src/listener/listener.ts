@@ -65,6 +65,9 @@ export class Listener {
     this.#sessions = new Http2Sessions(options);
     this.#http1 = createHttpServer({
       keepAliveTimeout: limits.idleTimeoutMs,
+      // HTTP/1.1 has no ping: TCP's own probes find clients that are gone while their call is silent.
+      keepAlive: true,
+      keepAliveInitialDelay: limits.idleTimeoutMs,
       headersTimeout: limits.headersTimeoutMs,
       // It would cut long uploads; request bodies have their own timer.
       requestTimeout: 0,
@@ -157,6 +160,8 @@ export class Listener {
     this.#stopped = new Promise((resolve) => void this.#http1.close(() => resolve()));
     this.#sessions.closeAll();
     for (const socket of this.#unsniffed) socket.destroy();
+    // To Node a connection is idle only after its first request.
+    for (const socket of this.#http1Connections.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 
   /** Resolves when no connection is left. */
@@ -229,6 +234,11 @@ export class Listener {
   }
 
   #acceptHttp1(socket: Socket, isEncrypted: boolean): void {
+    if (this.#isClosing) {
+      // A TLS handshake that took so long.
+      socket.destroy();
+      return;
+    }
     this.#http1Connections.set(socket, this.#newConnection(socket, isEncrypted));
     socket.once("close", () => this.#http1Connections.delete(socket));
     this.#serveHttp1(socket);
@@ -250,8 +260,13 @@ export class Listener {
   }
 
   #onHttp2Session(session: ServerHttp2Session): void {
-    if (this.#pending === undefined) session.destroy();
-    else this.#sessions.add(session, this.#pending.connection, this.#pending.carrier);
+    if (this.#pending === undefined) {
+      session.destroy();
+      return;
+    }
+    this.#sessions.add(session, this.#pending.connection, this.#pending.carrier);
+    // A TLS handshake that took so long. GOAWAY tells the client that it may try elsewhere.
+    if (this.#isClosing) session.close();
   }
 
   #onHttp2Stream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
@@ -269,6 +284,12 @@ export class Listener {
       return;
     }
     const isClosing = (): boolean => this.#isClosing;
+    connection.openRequests++;
+    response.once("close", () => {
+      connection.openRequests--;
+      // Its head was sent before the closing began, and did not say that this response is the last.
+      if (this.#isClosing && connection.openRequests === 0) request.socket.destroySoon();
+    });
     this.#options.onExchange(new Http1Exchange({ connection, request, response, isClosing }));
   }
 

@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { ClientHttp2Stream } from "node:http2";
+import { ManualClock } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import { createEndpoint } from "../endpoint.ts";
 import { answerOf, rawHttp2 } from "../testing/raw-http2.ts";
@@ -125,10 +127,75 @@ describe("a route", () => {
     },
   );
 
+  it.each(["HTTP/1.1", "HTTP/2"])(
+    "whose client left before there was a response has its body cancelled, over %s",
+    async (version) => {
+      const request = Promise.withResolvers<Request>();
+      const go = Promise.withResolvers<void>();
+      const cancelled = Promise.withResolvers<void>();
+      await using endpoint = createEndpoint({
+        services: [],
+        routes: [
+          {
+            path: "/slow",
+            handle: async (received) => {
+              request.resolve(received);
+              await go.promise;
+              // Never says anything: only a cancel ends it.
+              return new Response(new ReadableStream({ cancel: () => cancelled.resolve() }));
+            },
+          },
+        ],
+      });
+      const { url, port } = await endpoint.listen();
+      await using client = await rawHttp2(url);
+      const leave =
+        version === "HTTP/1.1"
+          ? requestOverHttp1(port, "/slow")
+          : requestOverHttp2(client.session.request({ ":path": "/slow" }));
+      const { signal } = await request.promise;
+      const aborted = once(signal, "abort");
+      leave();
+      await aborted;
+      go.resolve();
+      await cancelled.promise;
+    },
+  );
+
+  it("may be read slowly also when its response is one large piece", async () => {
+    const clock = new ManualClock();
+    await using endpoint = createEndpoint({
+      clock,
+      services: [],
+      routes: [{ path: "/large", handle: () => new Response(Buffer.alloc(2_000_000)) }],
+    });
+    const { url } = await endpoint.listen();
+    await using client = await rawHttp2(url);
+    const stream = client.session.request({ ":path": "/large" });
+    stream.on("data", () => {
+      stream.pause();
+      void clock.advance(1_000).then(() => stream.resume());
+    });
+    expect((await answerOf(stream)).body.byteLength).toBe(2_000_000);
+  });
+
   it("whose path is no path is refused when the endpoint is made", () => {
     expect(() => createEndpoint({ services: [], routes: [{ path: "page", handle }] })).toThrow("slash");
   });
 });
+
+/** Sends a request; the result takes it back. */
+function requestOverHttp1(port: number, path: string): () => void {
+  const request = httpRequest({ port, host: "127.0.0.1", path });
+  request.on("error", () => {});
+  request.end();
+  return () => void request.destroy();
+}
+
+function requestOverHttp2(stream: ClientHttp2Stream): () => void {
+  stream.on("error", () => {});
+  return () => stream.close(8);
+}
 
 describe("/readyz", () => {
   it("says what the app says", async () => {

@@ -1,6 +1,7 @@
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { ErrorCode } from "@trivium/proto/grok-tools";
+import { isInsideRoots } from "../files/path-jail.ts";
 import { ToolError } from "../tool-error.ts";
 
 /**
@@ -24,7 +25,7 @@ export async function resolveCallDirectory(
       details: { field: "working_directory" },
     });
   }
-  if (workspaceRoots !== undefined && !isInside(directory, workspaceRoots)) {
+  if (!isInsideRoots(directory, workspaceRoots)) {
     throw new ToolError(
       ErrorCode.PERMISSION_DENIED,
       `working_directory ${path} is outside the workspace roots`,
@@ -46,12 +47,4 @@ export async function realDirectory(path: string): Promise<string | undefined> {
     // Missing, not accessible, a loop of links: not a directory anyone can work in.
     return undefined;
   }
-}
-
-/** Whether a real path is one of the roots or below one. */
-export function isInside(path: string, roots: readonly string[]): boolean {
-  return roots.some((root) => {
-    const way = relative(root, path);
-    return way === "" || (way !== ".." && !way.startsWith("../") && !isAbsolute(way));
-  });
 }

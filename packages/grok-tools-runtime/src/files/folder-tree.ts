@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { extensionOf } from "./content-kind.ts";
 import { FolderRules, type RuleSources } from "./ignore/folder-rules.ts";
 import type { IgnoreFiles } from "./ignore/ignore-files.ts";
+import { OpenFolder } from "./open-folder.ts";
+import type { Roots } from "./path-jail.ts";
 
 /** A folder with what is in it, hidden and ignored entries left out. */
 export interface FolderNode {
@@ -24,6 +26,8 @@ export type TreeEntry =
 export interface TreeRequest {
   /** Absolute. */
   readonly path: string;
+  /** Each folder is checked while it is open. */
+  readonly roots: Roots;
   readonly ignoreFiles: IgnoreFiles;
   readonly sources: RuleSources;
   /** Entries read below the first level; also the cap of the first level. */
@@ -65,10 +69,12 @@ interface FoundEntry {
 
 /**
  * Reads a folder and all folders below it. Symbolic links count as files and are not followed. Folders that cannot be
- * read are empty; a failure to read the first one is thrown.
+ * read are empty, also those that were replaced by a link meanwhile; a failure to read the first one is thrown.
+ *
+ * @throws {@link TriviumError} `permissionDenied` when the first folder is outside the roots, or the file system's error.
  */
 export async function readFolderTree(request: TreeRequest): Promise<FolderTree> {
-  const { path, ignoreFiles, sources, maxEntries, signal } = request;
+  const { path, roots, ignoreFiles, sources, maxEntries, signal } = request;
   const rules = await FolderRules.of(path, ignoreFiles, sources);
   const root: GrowingFolder = {
     name: "",
@@ -78,7 +84,7 @@ export async function readFolderTree(request: TreeRequest): Promise<FolderTree> 
     fileCounts: new Map(),
     rules,
   };
-  const first = await listFolder(path);
+  const first = await listFolder(path, { roots, refusesLink: false });
   let isCapped = addEntries({ folder: root, rules, found: visible(first, rules) }, maxEntries);
   let left = maxEntries;
   let level = childFolders(root);
@@ -87,7 +93,8 @@ export async function readFolderTree(request: TreeRequest): Promise<FolderTree> 
     for (let at = 0; at < level.length && left > 0; at += BATCH) {
       signal.throwIfAborted();
       // Read together, added in order: the same entries are left out each time.
-      for (const read of await Promise.all(level.slice(at, at + BATCH).map(readFolder))) {
+      const batch = level.slice(at, at + BATCH).map((folder) => readFolder(folder, roots));
+      for (const read of await Promise.all(batch)) {
         const count = Math.min(left, read.found.length);
         isCapped = addEntries(read, left) || isCapped;
         left -= count;
@@ -117,16 +124,25 @@ function foldAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-async function listFolder(path: string): Promise<FoundEntry[]> {
+async function listFolder(
+  path: string,
+  options: { readonly roots: Roots; readonly refusesLink: boolean },
+): Promise<FoundEntry[]> {
+  if (options.roots === undefined) return await listEntries(path);
+  await using folder = await OpenFolder.open(path, options);
+  return await listEntries(folder.path);
+}
+
+async function listEntries(path: string): Promise<FoundEntry[]> {
   const entries = await readdir(path, { withFileTypes: true, encoding: "buffer" });
   return entries
     .filter((entry) => isUtf8(entry.name))
     .map((entry) => ({ name: entry.name.toString("utf8"), isFolder: entry.isDirectory() }));
 }
 
-async function readFolder(folder: GrowingFolder): Promise<ReadFolder> {
-  // No right to look inside, or gone meanwhile: shown as an empty folder.
-  const found = await listFolder(folder.path).catch(() => []);
+async function readFolder(folder: GrowingFolder, roots: Roots): Promise<ReadFolder> {
+  // No right to look inside, gone or replaced meanwhile: shown as an empty folder.
+  const found = await listFolder(folder.path, { roots, refusesLink: true }).catch(() => []);
   const rules = await folder.rules.enter(folder.path, new Set(found.map(({ name }) => name)));
   return { folder, rules, found: visible(found, rules) };
 }

@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { TriviumError } from "@trivium/core";
 import { systemCodeOf } from "../file-error.ts";
 import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "./path-jail.ts";
@@ -12,21 +12,24 @@ export interface OpenFile extends AsyncDisposable {
   readonly sizeBytes: number;
 }
 
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
 /**
- * Opens a regular file for reading and checks where it really is. Never blocks: a pipe or device is told, not read.
+ * Opens a regular file for reading and checks where it really is. Never blocks: a pipe or device is told, neither read
+ * nor, unless the path changes in that moment, opened, which its writer would notice.
  *
  * @throws {@link TriviumError} `failedPrecondition` when it is neither a file nor a folder, `permissionDenied` outside
  * the roots; a system error otherwise, EISDIR for a folder.
  */
 export async function openFile(path: string, roots: Roots): Promise<OpenFile> {
   await assertPathInsideRoots(path, roots);
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(
-    (cause: unknown) => {
-      // Sockets and devices without a driver cannot even be opened.
-      if (systemCodeOf(cause) === "ENXIO" || systemCodeOf(cause) === "ENODEV") throw notRegular(path);
-      throw cause;
-    },
-  );
+  const named = await stat(path);
+  if (!named.isFile() && !named.isDirectory()) throw notRegular(path);
+  const handle = await open(path, OPEN_FLAGS).catch((cause: unknown) => {
+    // Sockets and devices without a driver cannot even be opened.
+    if (systemCodeOf(cause) === "ENXIO" || systemCodeOf(cause) === "ENODEV") throw notRegular(path);
+    throw cause;
+  });
   try {
     await assertHandleInsideRoots(handle, path, roots);
     const stats = await handle.stat();

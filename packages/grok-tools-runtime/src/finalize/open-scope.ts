@@ -36,6 +36,7 @@ export async function openScope(
     settings,
     workspaceRoots,
     environment,
+    secretVariables: ports.secretVariables,
     homeDirectory,
     commandRunner,
     programRunner,

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { TriviumError } from "@trivium/core";
-import { isInside, realDirectory } from "../execute/call-directory.ts";
+import { realDirectory } from "../execute/call-directory.ts";
+import { isInsideRoots } from "../files/path-jail.ts";
 import type { RuntimePorts } from "../runtime-ports.ts";
 
 /** Where a session works. */
@@ -28,7 +29,7 @@ export async function findSessionDirectory(
   const { workspaceRoots } = settings;
   if (workspaceRoots === undefined) return { directory, workspaceRoots: undefined };
   const allowed = await realDirectories(workspaceRoots.length === 0 ? [workspace] : workspaceRoots);
-  if (cwd !== undefined && !isInside(directory, allowed)) {
+  if (cwd !== undefined && !isInsideRoots(directory, allowed)) {
     throw new TriviumError("invalidInput", `${wanted} is outside the workspace roots`);
   }
   return { directory, workspaceRoots: workspaceRoots.length === 0 ? [directory] : allowed };

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { temporaryFolder } from "@trivium/core/testing";
+import { ManualClock, temporaryFolder } from "@trivium/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commandLines } from "../testing/command-lines.ts";
 import { until } from "../testing/until.ts";
@@ -358,6 +358,60 @@ describe("CommandRunner", { timeout: 20_000 }, () => {
     await writeFile(join(folder.path, "go"), "");
     await Promise.all(commands.map((command) => command.ended));
     expect(readFileSync(join(folder.path, "order"), "utf8")).toBe("a\nb\nd\n");
+  });
+
+  it("keeps a place for a command, whatever was left running", async () => {
+    await using folder = await temporaryFolder();
+    await using runner = await createCommandRunner({ dataFolder: folder.path, maxCommands: 1 });
+    const start = (text: string, name: string): Promise<Command> =>
+      runner.start({
+        argv: ["bash", "-c", text],
+        workingDirectory: folder.path,
+        env: { PATH: process.env["PATH"] ?? "" },
+        logPath: join(folder.path, name),
+        headBytes: 10,
+        tailBytes: 10,
+        keepsLeftovers: true,
+      });
+    for (const name of ["a.log", "b.log"]) {
+      const command = await start("sleep 60 > /dev/null 2>&1 &", name);
+      expect((await command.ended).leftovers).toHaveLength(1);
+    }
+    expect(runner.stats()).toMatchObject({ lingering: 2 });
+    const command = await start("exit 4", "c.log");
+    expect(await command.ended).toMatchObject({ exitCode: 4 });
+  });
+
+  it("counts the time a command waits for a place when that is asked for", async () => {
+    await using folder = await temporaryFolder();
+    const clock = new ManualClock();
+    await using runner = await createCommandRunner({ dataFolder: folder.path, maxCommands: 1, clock });
+    const start = (text: string, options: Partial<CommandSpec>): Promise<Command> =>
+      runner.start({
+        argv: ["bash", "-c", text],
+        workingDirectory: folder.path,
+        env: { PATH: process.env["PATH"] ?? "" },
+        logPath: join(folder.path, "log"),
+        headBytes: 10,
+        tailBytes: 10,
+        ...options,
+      });
+    const first = await start("while [ ! -e go ]; do sleep 0.02; done", {});
+    const limited = { timeoutMs: 5000, countsWaiting: true };
+    const impatient = await start("touch ran", { ...limited, timeoutMs: 4000 });
+    const waiting = await start("sleep 60", limited);
+    const unlimited = await start("exit 0", { timeoutMs: 4000 });
+    await clock.advance(4800);
+    expect(await impatient.ended).toMatchObject({ reason: "timed-out", exitCode: null });
+    expect(unlimited.status).toBe("queued");
+    await writeFile(join(folder.path, "go"), "");
+    expect(await first.ended).toMatchObject({ reason: "exited" });
+    const startedAt = performance.now();
+    expect(await waiting.ended).toMatchObject({ reason: "timed-out" });
+    // 200 ms are left of five seconds.
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(await unlimited.ended).toMatchObject({ reason: "exited" });
+    expect(readdirSync(folder.path)).not.toContain("ran");
   });
 
   it("ends every command when it is disposed and takes no more", async () => {

@@ -26,8 +26,13 @@ export interface CommandSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Text for standard input. Absent: no input, reads see the end at once. */
   readonly stdin?: string | undefined;
-  /** Run time after which the tree is ended. Absent: no limit. Waiting for a free place does not count. */
+  /** Run time after which the tree is ended. Absent: no limit. Waiting for a free place does not count by default. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * `timeoutMs` begins with the start of the command, whether it waits for a free place or runs. Over while it waits:
+   * it ends with `timed-out` and has never run.
+   */
+  readonly countsWaiting?: boolean | undefined;
   /** Time between SIGTERM and SIGKILL when `timeoutMs` is over. Default 1000. */
   readonly timeoutGraceMs?: number | undefined;
   /** Output beyond this ends the command with `output-limit`. Default 5 GiB. */

@@ -7,7 +7,7 @@ import { SupervisedRunner } from "./supervised-runner.ts";
 
 /** Options of {@link createCommandRunner}. */
 export interface CommandRunnerOptions {
-  /** Folder of this server; the processes in use are written down below it. Made if missing. */
+  /** Folder for the records of processes in use, shared by the servers of one data folder. Made if missing. */
   readonly dataFolder: string;
   /** Commands that run at once; more wait in order. 1 to 1000, default 32. */
   readonly maxCommands?: number | undefined;

@@ -11,7 +11,13 @@ import type {
 import { CommandStream, noOutput, toOutputs } from "./command-stream.ts";
 import type { Helper } from "./helper.ts";
 import { COMMAND_MARK, SERVER_MARK } from "./supervisor/marks.ts";
-import type { CleanUpMessage, EndedMessage, FromHelper, ProcessName, ReportedProcess } from "./supervisor/message.ts";
+import type {
+  CleanUpMessage,
+  EndedMessage,
+  FromHelper,
+  ProcessName,
+  ReportedProcess,
+} from "./supervisor/message.ts";
 
 export interface RunDeps {
   readonly commandId: string;
@@ -62,6 +68,8 @@ export class SupervisedRun implements Command {
   #killReason: KillReason | undefined;
   #requestCount = 0;
   #hungTimer: Disposable | undefined;
+  /** Runs while the command waits and that counts. */
+  #waitTimer: Disposable | undefined;
 
   constructor(spec: CommandSpec, deps: RunDeps) {
     this.#spec = spec;
@@ -70,7 +78,10 @@ export class SupervisedRun implements Command {
     this.startedAtMs = deps.clock.now();
     this.#startedAt = deps.clock.monotonic();
     this.ended = this.#end.promise;
-    const { logPath, stderrLogPath } = spec;
+    const { logPath, stderrLogPath, timeoutMs, countsWaiting } = spec;
+    if (timeoutMs !== undefined && countsWaiting === true) {
+      this.#waitTimer = deps.clock.setTimer(timeoutMs, () => this.#endWaiting("timed-out"));
+    }
     this.#stdout = new CommandStream(logPath, async () => (await this.#askForOutputs())[0]);
     if (stderrLogPath !== undefined) {
       this.#stderr = new CommandStream(stderrLogPath, async () => (await this.#askForOutputs())[1]);
@@ -114,15 +125,16 @@ export class SupervisedRun implements Command {
       this.#deps.onVacated(supervisor, true);
       return;
     }
+    this.#waitTimer?.[Symbol.dispose]();
     this.#supervisor = supervisor;
     this.#status = "running";
     supervisor.listen(
       (message, bytes) => this.#onMessage(message, bytes),
       () => void this.#onLost(),
     );
-    const { argv, workingDirectory, env, stdin, timeoutMs, logPath, stderrLogPath, headBytes, tailBytes } =
-      this.#spec;
+    const { argv, workingDirectory, env, stdin, logPath, stderrLogPath, headBytes, tailBytes } = this.#spec;
     const { commandId, serverId } = this.#deps;
+    const timeoutMs = this.#remainingMs();
     supervisor.send({
       type: "run",
       commandId,
@@ -165,9 +177,7 @@ export class SupervisedRun implements Command {
 
   async kill(reason: KillReason, graceMs: number): Promise<CommandEnd> {
     if (this.#status === "queued") {
-      // If a supervisor is on its way, `runOn` gives it back.
-      if (this.#deps.leaveQueue()) this.#setVacated();
-      this.#finish(this.#endWithoutRun(reason, undefined));
+      this.#endWaiting(reason);
       return await this.ended;
     }
     if (this.#result === undefined) {
@@ -245,9 +255,23 @@ export class SupervisedRun implements Command {
     this.#deps.onLost();
   }
 
+  #endWaiting(reason: KillReason | "timed-out"): void {
+    // If a supervisor is on its way, `runOn` gives it back.
+    if (this.#deps.leaveQueue()) this.#setVacated();
+    this.#finish(this.#endWithoutRun(reason, undefined));
+  }
+
+  /** What is left of the time limit now that the command runs. */
+  #remainingMs(): number | undefined {
+    const { timeoutMs, countsWaiting } = this.#spec;
+    if (timeoutMs === undefined || countsWaiting !== true) return timeoutMs;
+    return Math.max(1, timeoutMs - (this.#deps.clock.monotonic() - this.#startedAt));
+  }
+
   #finish(end: CommandEnd, outputs: readonly CommandOutput[] = []): void {
     if (this.#result !== undefined) return;
     this.#hungTimer?.[Symbol.dispose]();
+    this.#waitTimer?.[Symbol.dispose]();
     this.#result = end;
     this.#survivors = end.survivors;
     this.#status = "ended";

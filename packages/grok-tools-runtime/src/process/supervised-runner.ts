@@ -140,10 +140,15 @@ export class SupervisedRunner implements ProcessRunner {
     }
   }
 
-  /** What lingers holds a supervisor too, so beyond a second set of places it counts. */
+  /**
+   * What lingers holds a supervisor too, so beyond a second set of places it counts. One place stays in any case: what
+   * one session has left running must not stop all others.
+   */
   #freePlaces(): number {
     const { maxCommands } = this.#deps;
-    return maxCommands - this.#live.size - Math.max(0, this.#lingering.size - maxCommands);
+    const liveCount = this.#live.size;
+    const freeCount = maxCommands - liveCount - Math.max(0, this.#lingering.size - maxCommands);
+    return Math.max(1 - liveCount, freeCount);
   }
 }
 

@@ -1,3 +1,4 @@
+import { renameSync, symlinkSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock, TriviumError } from "@trivium/core";
@@ -8,6 +9,8 @@ import { toolContext } from "../testing/tool-context.ts";
 import type { ToolResult } from "../tool.ts";
 import { grep } from "../tools/grok-build/grep/grep.ts";
 import { grepParams } from "../tools/grok-build/grep/grep-schemas.ts";
+import { builtInSearch } from "./built-in-search.ts";
+import { openSearchRoot } from "./open-search-root.ts";
 
 const programRunner: ProgramRunner = {
   run: () => Promise.reject(new TriviumError("notFound", "no program rg")),
@@ -81,6 +84,34 @@ describe("grep without ripgrep", () => {
     await put({ "in/a.txt": "k\n", "out.txt": "k\n" });
     await symlink("../out.txt", join(folder.path, "in/link.txt"));
     expect((await search({ pattern: "k", path: "in" })).output).toMatchObject({ match_count: 1 });
+  });
+
+  it("reads nothing outside the roots when a folder is replaced by a link meanwhile", async () => {
+    await put({ "in/sub/a.txt": "k\n", "in/z.txt": "k\n", "out/a.txt": "k outside\n" });
+    let count = 0;
+    const signal = {
+      aborted: false,
+      // Asked before each folder and each file.
+      throwIfAborted() {
+        count += 1;
+        if (count !== 2) return;
+        renameSync(join(folder.path, "in/sub"), join(folder.path, "moved"));
+        symlinkSync("../out", join(folder.path, "in/sub"));
+      },
+    } as AbortSignal;
+    const roots = [join(folder.path, "in")];
+    await using root = await openSearchRoot(join(folder.path, "in"), roots);
+    const { files } = await builtInSearch({
+      query: { pattern: "k", root, obeysGitIgnore: true },
+      scope: { programRunner, rgPath: undefined, environment: {}, timeoutMs: 10_000, signal },
+      clock: systemClock,
+      maxListedLines: 100,
+      maxMatches: 100,
+      maxLineChars: 100,
+      hasContext: false,
+    });
+    expect(files.map(({ path }) => path)).toEqual(["z.txt"]);
+    expect(count).toBeGreaterThan(2);
   });
 
   it("gives patterns no way out of their text", async () => {

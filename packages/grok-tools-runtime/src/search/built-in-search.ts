@@ -1,16 +1,17 @@
 import { constants } from "node:fs";
-import { lstat, readFile, stat } from "node:fs/promises";
+import { lstat, open, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { TriviumError } from "@trivium/core";
 import { type FolderNode, readFolderTree } from "../files/folder-tree.ts";
 import { IgnoreFiles } from "../files/ignore/ignore-files.ts";
+import { assertHandleInsideRoots, type Roots } from "../files/path-jail.ts";
 import { decodeText, detectEncoding } from "../files/text-encoding.ts";
 import { ContentCollector } from "./content-collector.ts";
 import type { ContentMatches, ContentSearch } from "./content-search.ts";
-import { matchesGlob, parseGlob } from "./glob.ts";
+import { globFilter } from "./glob-filter.ts";
 import { LineMatcher } from "./line-matcher.ts";
 import { comparePaths } from "./matching-lines.ts";
-import type { SearchEnd, SearchQuery } from "./search-query.ts";
+import type { SearchEnd, SearchQuery, SearchRoot } from "./search-query.ts";
 
 /** As ripgrep is told: larger files are skipped unless they are named. */
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
@@ -39,10 +40,7 @@ export async function builtInSearch(search: ContentSearch): Promise<ContentMatch
   for (const path of await filesOf(query, search)) {
     scope.signal.throwIfAborted();
     if (clock.monotonic() > deadlineMs) return finish(collector, { isTimedOut: true });
-    const text = await textOf(
-      query.root.isFile ? query.root.path : join(query.root.path, path),
-      query.root.isFile,
-    );
+    const text = await textOf(path, query.root);
     if (text === undefined) continue;
     const found = matcher.match(text.units);
     if (found === undefined) return invalid("regex parse error: matching this pattern takes too long");
@@ -81,18 +79,14 @@ async function filesOf(
   const { environment, signal } = scope;
   const tree = await readFolderTree({
     path: root.path,
+    roots: root.roots,
     ignoreFiles: new IgnoreFiles({ homeDirectory: environment["HOME"], environment }),
     sources: { git: obeysGitIgnore, dotIgnore: true },
     maxEntries: MAX_ENTRIES,
     signal,
   });
   const paths = pathsIn(tree.root, "").sort(comparePaths);
-  if (glob === undefined || glob === "") return paths;
-  const isExclusion = glob.startsWith("!");
-  const pattern = isExclusion ? glob.slice(1) : glob;
-  // As in ignore files, a glob without a slash is about names in any folder.
-  const parsed = parseGlob(pattern.includes("/") ? pattern : `**/${pattern}`);
-  return paths.filter((path) => matchesGlob(parsed, path) !== isExclusion);
+  return glob === undefined || glob === "" ? paths : paths.filter(globFilter(glob));
 }
 
 function pathsIn(folder: FolderNode, prefix: string): string[] {
@@ -108,11 +102,16 @@ interface SearchedText {
 }
 
 /** Undefined for what is not searched: links, large and binary files, and what cannot be read. */
-async function textOf(path: string, isNamed: boolean): Promise<SearchedText | undefined> {
+async function textOf(
+  relativePath: string,
+  { path: rootPath, openPath, roots, isFile: isNamed }: SearchRoot,
+): Promise<SearchedText | undefined> {
+  const path = isNamed ? openPath : join(rootPath, relativePath);
   const stats = await (isNamed ? stat(path) : lstat(path)).catch(() => undefined);
   if (stats?.isFile() !== true || stats.size > (isNamed ? MAX_NAMED_BYTES : MAX_FILE_BYTES)) return undefined;
-  const flag = constants.O_RDONLY | (isNamed ? 0 : (constants.O_NOFOLLOW ?? 0));
-  const bytes = await readFile(path, { flag }).catch(() => undefined);
+  const flags =
+    constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (isNamed ? 0 : (constants.O_NOFOLLOW ?? 0));
+  const bytes = await readInside(path, { flags, roots }).catch(() => undefined);
   if (bytes === undefined) return undefined;
   const { encoding, markBytes } = detectEncoding(bytes);
   const nul = encoding === "utf-8" ? bytes.indexOf(0) : -1;
@@ -121,4 +120,13 @@ async function textOf(path: string, isNamed: boolean): Promise<SearchedText | un
     units: decodeText(bytes.subarray(markBytes), encoding),
     binaryOffset: nul === -1 ? undefined : nul,
   };
+}
+
+async function readInside(
+  path: string,
+  { flags, roots }: { readonly flags: number; readonly roots: Roots },
+): Promise<Buffer> {
+  await using handle = await open(path, flags);
+  await assertHandleInsideRoots(handle, path, roots);
+  return await handle.readFile();
 }

@@ -1,4 +1,5 @@
 import { ContentCollector, type ContentLimits } from "./content-collector.ts";
+import type { PathFilter } from "./glob-filter.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { FileLines } from "./matching-lines.ts";
 import { parseRipgrepEvent } from "./ripgrep-events.ts";
@@ -11,10 +12,14 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 export class ContentReader implements OutputReader {
   readonly #splitter = new LineSplitter();
   readonly #collector: ContentCollector;
+  readonly #accepts: PathFilter;
   #readBytes = 0;
+  #isWanted = true;
 
-  constructor(limits: ContentLimits) {
+  /** @param accepts which files count; the others are skipped */
+  constructor(limits: ContentLimits, accepts: PathFilter = () => true) {
     this.#collector = new ContentCollector(limits);
+    this.#accepts = accepts;
   }
 
   /** Files with lines to show, in the order they came. */
@@ -32,11 +37,17 @@ export class ContentReader implements OutputReader {
     for (const line of this.#splitter.split(chunk)) {
       const event = parseRipgrepEvent(line);
       if (event === undefined) continue;
-      if (event.kind === "begin") this.#collector.begin(event.path.replace(/^\.\//, ""));
+      if (event.kind === "begin") this.#begin(event.path.replace(/^\.\//, ""));
+      else if (!this.#isWanted) continue;
       else if (event.kind === "end") this.#collector.end(event.binaryOffset);
       else this.#collector.add(event);
       if (this.#collector.isFull) return false;
     }
     return this.#readBytes <= MAX_OUTPUT_BYTES;
+  }
+
+  #begin(path: string): void {
+    this.#isWanted = this.#accepts(path);
+    if (this.#isWanted) this.#collector.begin(path);
   }
 }

@@ -9,8 +9,10 @@ import type { SearchScope } from "./search-query.ts";
 /** A search for files by name. */
 export interface FileSearch {
   readonly scope: SearchScope;
-  /** Existing folder, absolute. */
+  /** Existing folder, absolute; paths are given below it. */
   readonly folder: string;
+  /** Leads to the same folder, whatever its path means by now. */
+  readonly openPath: string;
   /** Glob on the path below the folder, for example `src/**\/*.ts`. */
   readonly pattern: string;
   readonly obeysGitIgnore: boolean;
@@ -41,36 +43,36 @@ const unnamedFolders = [".git", "node_modules"];
  * @throws as {@link runRipgrep}.
  */
 export async function findFiles(search: FileSearch): Promise<FoundFiles> {
-  const { folder, pattern, maxPaths, scope } = search;
+  const { folder, openPath, pattern, maxPaths, scope } = search;
   const { names, isIncomplete } = await listNames(search);
   const glob = parseGlob(pattern);
   const matching = names.filter((name) => matchesGlob(glob, name)).sort(comparePaths);
   const compared = matching.slice(0, MAX_COMPARED_FILES);
-  const dated: { path: string; mtimeMs: number }[] = [];
+  const dated: { name: string; mtimeMs: number }[] = [];
   for (let at = 0; at < compared.length; at += STAT_BATCH) {
     scope.signal.throwIfAborted();
     dated.push(
-      ...(await Promise.all(compared.slice(at, at + STAT_BATCH).map((name) => withAge(join(folder, name))))),
+      ...(await Promise.all(compared.slice(at, at + STAT_BATCH).map((name) => withAge(openPath, name)))),
     );
   }
   // A stable sort keeps the order by path.
   dated.sort((one, other) => other.mtimeMs - one.mtimeMs);
   return {
-    paths: dated.slice(0, maxPaths).map(({ path }) => path),
+    paths: dated.slice(0, maxPaths).map(({ name }) => join(folder, name)),
     moreCount: Math.max(0, matching.length - maxPaths),
     isIncomplete: isIncomplete || matching.length > compared.length,
   };
 }
 
-async function withAge(path: string): Promise<{ path: string; mtimeMs: number }> {
+async function withAge(folder: string, name: string): Promise<{ name: string; mtimeMs: number }> {
   // Gone meanwhile, or a link to nothing: the oldest.
-  const stats = await stat(path).catch(() => undefined);
-  return { path, mtimeMs: stats?.mtimeMs ?? 0 };
+  const stats = await stat(join(folder, name)).catch(() => undefined);
+  return { name, mtimeMs: stats?.mtimeMs ?? 0 };
 }
 
 async function listNames({
   scope,
-  folder,
+  openPath,
   pattern,
   obeysGitIgnore,
 }: FileSearch): Promise<{ names: string[]; isIncomplete: boolean }> {
@@ -86,7 +88,7 @@ async function listNames({
       ...left.map((name) => `--glob=!**/${name}`),
       "./",
     ],
-    workingDirectory: folder,
+    workingDirectory: openPath,
     env: ripgrepEnvironment(scope),
     timeoutMs: scope.timeoutMs,
     signal: scope.signal,

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import type { SearchQuery } from "./search-query.ts";
+import { narrowingFilter } from "./glob-filter.ts";
+import type { SearchQuery, SearchRoot } from "./search-query.ts";
 
 /** How results are reported and in which order files are taken. */
 export interface RipgrepMode {
@@ -43,11 +44,16 @@ export function ripgrepArguments(query: SearchQuery, mode: RipgrepMode): string[
     ...(showsLines && linesBefore > 0 ? [`--before-context=${linesBefore}`] : []),
     ...(showsLines && linesAfter > 0 ? [`--after-context=${linesAfter}`] : []),
     ...(query.maxMatchesPerFile === undefined ? [] : [`--max-count=${query.maxMatchesPerFile}`]),
-    ...(glob === undefined || glob === "" ? [] : [`--glob=${glob}`]),
+    ...(glob === undefined || glob === "" || narrowingFilter(query) !== undefined ? [] : [`--glob=${glob}`]),
     ...(fileType === undefined || fileType === "" ? [] : [`--type=${fileType}`]),
     `--max-filesize=${MAX_FILE_SIZE}`,
     `--regexp=${query.pattern}`,
     "--",
-    query.root.isFile ? `./${basename(query.root.path)}` : "./",
+    searchedPath(query.root),
   ];
+}
+
+function searchedPath({ path, openPath, isFile }: SearchRoot): string {
+  if (!isFile) return "./";
+  return openPath === path ? `./${basename(path)}` : openPath;
 }

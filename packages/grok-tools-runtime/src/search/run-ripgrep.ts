@@ -48,7 +48,7 @@ async function runOnce(
   const { root } = query;
   const program = await scope.programRunner.run({
     argv: [await ripgrepProgram(scope.rgPath), ...ripgrepArguments(query, { ...mode, usesPcre2 })],
-    workingDirectory: root.isFile ? dirname(root.path) : root.path,
+    workingDirectory: root.isFile ? dirname(root.path) : root.openPath,
     env: ripgrepEnvironment(scope),
     timeoutMs: scope.timeoutMs,
     signal: scope.signal,

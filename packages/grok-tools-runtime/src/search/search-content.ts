@@ -1,6 +1,7 @@
 import { builtInSearch, isMissingProgram } from "./built-in-search.ts";
 import { ContentReader } from "./content-reader.ts";
 import type { ContentMatches, ContentSearch } from "./content-search.ts";
+import { narrowingFilter } from "./glob-filter.ts";
 import { comparePaths } from "./matching-lines.ts";
 import { runRipgrep } from "./run-ripgrep.ts";
 import type { SearchEnd } from "./search-query.ts";
@@ -23,12 +24,13 @@ export async function searchContent(search: ContentSearch): Promise<ContentMatch
 async function searchWithRipgrep({ query, scope, clock, ...limits }: ContentSearch): Promise<ContentMatches> {
   const startMs = clock.monotonic();
   const parallel = { query, scope, mode: { report: "json", isSorted: query.root.isFile } } as const;
-  const first = await runRipgrep(parallel, () => new ContentReader(limits));
+  const createReader = (): ContentReader => new ContentReader(limits, narrowingFilter(query));
+  const first = await runRipgrep(parallel, createReader);
   if (!first.end.isTruncated || query.root.isFile) return toMatches(first);
   const timeoutMs = scope.timeoutMs - (clock.monotonic() - startMs);
   if (timeoutMs <= 0) return toMatches(first);
   const sorted = { query, scope: { ...scope, timeoutMs }, mode: { report: "json", isSorted: true } } as const;
-  const second = await runRipgrep(sorted, () => new ContentReader(limits));
+  const second = await runRipgrep(sorted, createReader);
   // Out of time: what the parallel run found is more.
   return toMatches(second.end.isTimedOut ? first : second);
 }

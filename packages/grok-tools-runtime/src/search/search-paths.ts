@@ -1,5 +1,6 @@
 import type { Clock } from "@trivium/core";
 import { builtInSearch, isMissingProgram } from "./built-in-search.ts";
+import { narrowingFilter, type PathFilter } from "./glob-filter.ts";
 import { comparePaths } from "./matching-lines.ts";
 import { type OutputReader, runRipgrep } from "./run-ripgrep.ts";
 import type { SearchEnd, SearchQuery, SearchScope } from "./search-query.ts";
@@ -65,7 +66,8 @@ async function searchWithRipgrep({
 }: PathSearch): Promise<PathMatches> {
   const startMs = clock.monotonic();
   const report = counts ? "counts" : "files";
-  const createReader = (): PathReader => new PathReader(counts, maxPaths);
+  const accepts = narrowingFilter(query);
+  const createReader = (): PathReader => new PathReader({ counts, maxPaths, accepts });
   const first = await runRipgrep(
     { query, scope, mode: { report, isSorted: query.root.isFile } },
     createReader,
@@ -82,16 +84,25 @@ function toMatches({ end, reader }: { readonly end: SearchEnd; readonly reader: 
   return { end, paths: reader.paths.toSorted((one, other) => comparePaths(one.path, other.path)) };
 }
 
+interface PathReaderOptions {
+  readonly counts: boolean;
+  readonly maxPaths: number;
+  /** Which files count. Undefined: all. */
+  readonly accepts: PathFilter | undefined;
+}
+
 /** Reads `path NUL`, or `path NUL count LF`. */
 class PathReader implements OutputReader {
   readonly #counts: boolean;
   readonly #maxPaths: number;
+  readonly #accepts: PathFilter;
   #pending: Buffer = Buffer.alloc(0);
   readonly paths: FoundPath[] = [];
 
-  constructor(counts: boolean, maxPaths: number) {
+  constructor({ counts, maxPaths, accepts }: PathReaderOptions) {
     this.#counts = counts;
     this.#maxPaths = maxPaths;
+    this.#accepts = accepts ?? (() => true);
   }
 
   push(chunk: Uint8Array): boolean {
@@ -102,8 +113,9 @@ class PathReader implements OutputReader {
       const end = nul === -1 || !this.#counts ? nul : bytes.indexOf(10, nul);
       if (end === -1) break;
       const path = bytes.toString("utf8", from, nul).replace(/^\.\//, "");
-      this.paths.push({ path, count: this.#counts ? Number(bytes.toString("latin1", nul + 1, end)) : 1 });
       from = end + 1;
+      if (!this.#accepts(path)) continue;
+      this.paths.push({ path, count: this.#counts ? Number(bytes.toString("latin1", nul + 1, end)) : 1 });
       if (this.paths.length > this.#maxPaths) return false;
     }
     this.#pending = bytes.subarray(from);

@@ -1,3 +1,4 @@
+import type { Roots } from "../files/path-jail.ts";
 import type { ProgramRunner } from "../process/program-runner.ts";
 
 /** What to search for and where. */
@@ -8,6 +9,8 @@ export interface SearchQuery {
   readonly root: SearchRoot;
   /** Glob that paths below the root must match; with a slash it is tied to the root. */
   readonly glob?: string | undefined;
+  /** The glob only narrows. Default: it also brings hidden and ignored files back that match it, as ripgrep has it. */
+  readonly globNarrows?: boolean | undefined;
   /** Name of one of ripgrep's file types. */
   readonly fileType?: string | undefined;
   readonly ignoreCase?: boolean | undefined;
@@ -21,10 +24,15 @@ export interface SearchQuery {
   readonly maxMatchesPerFile?: number | undefined;
 }
 
-/** Where a search starts. */
+/** Where a search starts. See {@link openSearchRoot}. */
 export interface SearchRoot {
+  /** Absolute; with roots the real path. */
   readonly path: string;
+  /** Leads to the same place even when somebody changes what `path` means. Equal to `path` without roots. */
+  readonly openPath: string;
   readonly isFile: boolean;
+  /** What is searched has to be inside; undefined: no limit. */
+  readonly roots: Roots;
 }
 
 /** What a search needs to run. */

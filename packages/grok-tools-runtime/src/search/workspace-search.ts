@@ -1,13 +1,13 @@
-import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Clock, TriviumError } from "@trivium/core";
+import type { Clock } from "@trivium/core";
 import { toModelPath } from "../files/model-path.ts";
-import { assertPathInsideRoots, type Roots } from "../files/path-jail.ts";
+import type { Roots } from "../files/path-jail.ts";
 import { toWorkspaceFailure, type WorkspaceResult } from "../files/workspace-result.ts";
 import type { ProgramRunner } from "../process/program-runner.ts";
 import { findFiles } from "./find-files.ts";
+import { openSearchRoot } from "./open-search-root.ts";
 import { searchContent } from "./search-content.ts";
-import type { SearchRoot, SearchScope } from "./search-query.ts";
+import type { SearchScope } from "./search-query.ts";
 
 /** What {@link WorkspaceSearch} works with. */
 export interface WorkspaceSearchOptions {
@@ -79,7 +79,7 @@ export class WorkspaceSearch {
     const { maxMatches = DEFAULT_MAX_MATCHES, timeoutMs, signal } = options;
     const { path } = toModelPath(options.path ?? "", this.#options);
     return await this.#guarded<WorkspaceMatches>(path, signal, async () => {
-      const root = await this.#rootOf(path);
+      await using root = await openSearchRoot(path, this.#options.roots);
       const { end, files } = await searchContent({
         query: { ...options, root, obeysGitIgnore: this.#options.obeysGitIgnore ?? true },
         scope: this.#scope(timeoutMs, signal),
@@ -111,12 +111,13 @@ export class WorkspaceSearch {
     const { pattern, limit, signal, timeoutMs = DEFAULT_FIND_TIMEOUT_MS } = options;
     const { path } = toModelPath(options.path ?? "", this.#options);
     return await this.#guarded<WorkspacePaths>(path, signal, async () => {
-      const root = await this.#rootOf(path);
+      await using root = await openSearchRoot(path, this.#options.roots);
       if (root.isFile)
         return { kind: "failure", code: "not-found", message: `${path} is not a directory`, path };
       const { paths, moreCount } = await findFiles({
         scope: this.#scope(timeoutMs, signal),
         folder: path,
+        openPath: root.openPath,
         pattern,
         obeysGitIgnore: this.#options.obeysGitIgnore ?? true,
         maxPaths: limit,
@@ -128,16 +129,6 @@ export class WorkspaceSearch {
   #scope(timeoutMs: number, signal: AbortSignal): SearchScope {
     const { programRunner, rgPath, environment } = this.#options;
     return { programRunner, rgPath, environment, timeoutMs, signal };
-  }
-
-  async #rootOf(path: string): Promise<SearchRoot> {
-    const { roots } = this.#options;
-    await assertPathInsideRoots(path, roots);
-    const stats = await stat(path);
-    if (!stats.isFile() && !stats.isDirectory()) {
-      throw new TriviumError("failedPrecondition", `${path} is neither a file nor a folder`);
-    }
-    return { path: roots === undefined ? path : await realpath(path), isFile: stats.isFile() };
   }
 
   async #guarded<Value>(

@@ -40,8 +40,11 @@ export async function runShellCommand(
     registry.closeLog(outputFile);
     throw error;
   });
-  void running.ended.then(() => registry.closeLog(outputFile));
+  // What it leaves running goes on writing.
+  void running.vacated.then(() => registry.closeLog(outputFile));
   if (isBackground) {
+    // Nobody would learn its id.
+    if (context.signal.aborted) return await cancel(running, context.signal);
     return handOver(run, running, { taskId: context.ids.timeOrderedUuid(), why: "requested" });
   }
   const end = await foregroundEnd(run, running);
@@ -51,13 +54,16 @@ export async function runShellCommand(
     const taskId = isFree ? context.callId : context.ids.timeOrderedUuid();
     return handOver(run, running, { taskId, why: "time-out" });
   }
-  if (end.leftovers.length > 0) void registry.keepLeftovers(running);
-  else void running.release();
+  const hasLeftovers = end.leftovers.length > 0;
+  const isKept = hasLeftovers && registry.keepLeftovers(running);
+  const release = isKept ? undefined : running.release();
+  if (hasLeftovers) await release;
   if (end.reason === "spawn-failed")
     throw executionFailed(end.spawnError ?? "the command could not be started");
   return foregroundResult({
     ...run,
     end,
+    areLeftoversEnded: hasLeftovers && !isKept,
     signal: signalOf(end, timeout.isMaxRunTime),
     kept: await running.output(),
   });
@@ -72,6 +78,7 @@ async function startCommand({ input, context, timeout, outputFile, command }: Sh
   const env = buildShellEnvironment({
     server: context.environment,
     policy: settings.environment,
+    secretVariables: context.secretVariables,
     overrides: params.shell_environment_policy,
     extra: params.env,
     isBackground: input.is_background,
@@ -81,13 +88,15 @@ async function startCommand({ input, context, timeout, outputFile, command }: Sh
     context,
   );
   const keptBytes = keptBytesFor(limits.maxOutput);
-  const isCallDeadline = input.timeout === undefined && context.timeoutMs !== undefined;
+  const isCallDeadline =
+    !input.is_background && input.timeout === undefined && context.timeoutMs !== undefined;
   try {
     return await context.commandRunner.start({
       argv,
       workingDirectory,
       env,
       timeoutMs: timeout.runMs,
+      countsWaiting: isCallDeadline && !timeout.isMaxRunTime,
       timeoutGraceMs: isCallDeadline ? CANCEL_GRACE_MS : TIMEOUT_GRACE_MS,
       logPath: outputFile,
       headBytes: keptBytes,
@@ -123,13 +132,17 @@ async function foregroundEnd(
   void reportProgress(running, context, waiting.signal);
   try {
     const first = await Promise.race([running.ended, aborted, ...hasWaited]);
-    if (first !== "aborted") return first;
-    await running.kill("cancelled", CANCEL_GRACE_MS);
-    await running.release();
-    throw abortReason(signal);
+    return first === "aborted" ? await cancel(running, signal) : first;
   } finally {
     waiting.abort();
   }
+}
+
+/** The call has ended: so does the command, with all it has started. */
+async function cancel(running: Command, signal: AbortSignal): Promise<never> {
+  await running.kill("cancelled", CANCEL_GRACE_MS);
+  await running.release();
+  throw abortReason(signal);
 }
 
 function handOver(

@@ -7,7 +7,9 @@ export interface ShellEnvironmentSources {
   readonly server: Readonly<Record<string, string | undefined>>;
   /** The server's rules. */
   readonly policy: EnvironmentPolicy;
-  /** A toolset's changes to them. */
+  /** Further names that are never passed on, for example those that hold the keys of configured providers. */
+  readonly secretVariables?: readonly string[] | undefined;
+  /** A toolset's changes to the rules. It can only narrow which names look like secrets. */
   readonly overrides?: ShellEnvironmentPolicy | null | undefined;
   /** Further variables of the caller; they pass the name rules, but need not be inherited. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
@@ -31,8 +33,21 @@ const CORE = [
 ];
 
 const SECRET_PATTERNS = ["*KEY*", "*SECRET*", "*TOKEN*"];
+/** Companies that run models, and clouds that do: what names one of them and a secret is a key for it. */
+const PROVIDERS =
+  "OPENAI|ANTHROPIC|CLAUDE|AZURE|GEMINI|GOOGLE|VERTEX|MISTRAL|COHERE|GROQ|XAI|GROK|DEEPSEEK|OPENROUTER|TOGETHER|FIREWORKS|PERPLEXITY|REPLICATE|BEDROCK|HF|HUGGING_?FACE|HUGGINGFACEHUB|CEREBRAS|NVIDIA|OLLAMA";
 /** Never passed on, whatever the rules say: the server's own and the usual names of model providers' keys. */
-const FORBIDDEN_PATTERNS = ["TRIVIUM_*", "*_API_KEY", "*_API_TOKEN", "*_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY"];
+const FORBIDDEN = new RegExp(
+  [
+    "^TRIVIUM_",
+    "API_?(KEY|TOKEN)",
+    "(AUTH|BEARER)_?TOKEN",
+    "^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|SECURITY_TOKEN)$",
+    "^GOOGLE_APPLICATION_CREDENTIALS$",
+    `(^|_)(${PROVIDERS})_(.*_)?(KEY|TOKEN|SECRET|CREDENTIALS?|PASSWORD)`,
+  ].join("|"),
+  "i",
+);
 
 /** Tells programs that nobody sits at a terminal. */
 const TERMINAL = { TERM: "dumb", NO_COLOR: "1", FORCE_COLOR: "0", GROK_AGENT: "1" };
@@ -71,9 +86,11 @@ export function buildShellEnvironment(sources: ShellEnvironmentSources): Record<
       if (value !== undefined && isAllowed(name)) environment[name] = value;
     }
   };
-  const passes = nameRule(policy);
+  const isForbidden = forbiddenRule(sources.secretVariables ?? []);
+  const rule = nameRule(policy);
+  const passes = (name: string): boolean => !isForbidden(name) && rule(name);
   add(server, (name) => inherits(policy, name) && passes(name));
-  add(policy.set, (name) => !matches(FORBIDDEN_PATTERNS, name));
+  add(policy.set, (name) => !isForbidden(name));
   Object.assign(environment, TERMINAL);
   add(extra, passes);
   Object.assign(environment, UNATTENDED);
@@ -87,7 +104,8 @@ export function buildShellEnvironment(sources: ShellEnvironmentSources): Record<
 function mergePolicy(policy: EnvironmentPolicy, overrides: ShellEnvironmentPolicy): EnvironmentPolicy {
   return {
     inherit: overrides.inherit ?? policy.inherit,
-    ignoreDefaultExcludes: overrides.ignore_default_excludes ?? policy.ignoreDefaultExcludes,
+    // A caller may be stricter than the server, never laxer.
+    ignoreDefaultExcludes: policy.ignoreDefaultExcludes && (overrides.ignore_default_excludes ?? true),
     exclude: [...policy.exclude, ...(overrides.exclude ?? [])],
     set: { ...policy.set, ...overrides.set },
     includeOnly: overrides.include_only ?? policy.includeOnly,
@@ -98,12 +116,17 @@ function inherits({ inherit }: EnvironmentPolicy, name: string): boolean {
   return inherit === "all" || (inherit === "core" && CORE.includes(name));
 }
 
+function forbiddenRule(secretVariables: readonly string[]): (name: string) => boolean {
+  const named = new Set(secretVariables.map((name) => name.toUpperCase()));
+  return (name) => named.has(name.toUpperCase()) || FORBIDDEN.test(name);
+}
+
 function nameRule({
   ignoreDefaultExcludes,
   exclude,
   includeOnly,
 }: EnvironmentPolicy): (name: string) => boolean {
-  const excluded = [...FORBIDDEN_PATTERNS, ...exclude, ...(ignoreDefaultExcludes ? [] : SECRET_PATTERNS)];
+  const excluded = [...exclude, ...(ignoreDefaultExcludes ? [] : SECRET_PATTERNS)];
   return (name) => !matches(excluded, name) && (includeOnly.length === 0 || matches(includeOnly, name));
 }
 

@@ -2,12 +2,15 @@ import type { CommandEnd, CommandOutput } from "../process/command-runner.ts";
 import type { ToolResult } from "../tool.ts";
 import { isBareEcho } from "./bare-echo.ts";
 import { humanSize } from "./human-size.ts";
+import { leftoversEndedNote } from "./leftover-limit.ts";
 import { descriptionOf, type ShellRun } from "./shell-run.ts";
 import type { ShellTask } from "./shell-task.ts";
 import { type CutOutput, cutOutput, softWrap, toPlainText } from "./shell-text.ts";
 
 export interface EndedRun extends ShellRun {
   readonly end: CommandEnd;
+  /** It had left something running, and that was one too many for the session. */
+  readonly areLeftoversEnded: boolean;
   readonly signal: string | null;
   readonly kept: CommandOutput;
 }
@@ -19,10 +22,13 @@ export function foregroundResult(run: EndedRun): ToolResult {
   const exitCode = end.reason === "exited" ? (end.exitCode ?? -1) : -1;
   const survivors = end.survivors.map((process) => process.pid);
   const facts = { exitCode, signal, cut, totalBytes: kept.totalBytes, outputFile };
-  const survivorNote =
-    survivors.length === 0 ? "" : `\n[processes that could not be ended: ${survivors.join(", ")}]\n`;
-  const promptText = defaultText(facts) + survivorNote;
-  const concisePromptText = conciseText(facts, context.workingDirectory) + survivorNote;
+  const notes = [
+    ...(survivors.length === 0 ? [] : [`[processes that could not be ended: ${survivors.join(", ")}]`]),
+    ...(run.areLeftoversEnded ? [leftoversEndedNote] : []),
+  ];
+  const note = notes.map((line) => `\n${line}\n`).join("");
+  const promptText = defaultText(facts) + note;
+  const concisePromptText = conciseText(facts, context.workingDirectory) + note;
   return {
     output: {
       type: "Bash",

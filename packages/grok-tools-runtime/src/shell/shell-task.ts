@@ -32,6 +32,8 @@ export class ShellTask {
   readonly finished: Promise<void>;
   /** Its end was told to the model, or need not be told. */
   isReported = false;
+  /** What it had left running was one too many for the session. */
+  areLeftoversEnded = false;
   /** Calls that wait for the end and will tell it. */
   waiterCount = 0;
   readonly #isMaxRunTime: boolean;
@@ -59,6 +61,11 @@ export class ShellTask {
 
   get hasEnded(): boolean {
     return this.#end !== undefined;
+  }
+
+  /** It has ended and left something running. */
+  get hasLeftovers(): boolean {
+    return this.#end !== undefined && this.#end.leftovers.length > 0;
   }
 
   get endedAtMs(): number | undefined {

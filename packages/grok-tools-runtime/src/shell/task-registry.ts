@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isJsonObject, type JsonValue } from "../json.ts";
 import type { Command } from "../process/command-runner.ts";
 import type { ResourceDefinition, SessionScope } from "../session-resource.ts";
+import { MAX_COMMANDS_WITH_LEFTOVERS } from "./leftover-limit.ts";
 import { ShellTask, type ShellTaskStart } from "./shell-task.ts";
 import { taskReminders } from "./task-reminders.ts";
 
@@ -35,7 +36,13 @@ export class TaskRegistry {
     const task = new ShellTask({ ...start, clock: this.#scope.clock });
     this.#tasks.set(task.taskId, task);
     if (this.#isClosed) void task.kill(SESSION_END_GRACE_MS);
-    void task.finished.then(() => this.#forgetOldest());
+    void task.finished.then(() => {
+      if (task.hasLeftovers && !this.keepLeftovers(task.running)) {
+        task.areLeftoversEnded = true;
+        void task.running.release();
+      }
+      this.#forgetOldest();
+    });
     return task;
   }
 
@@ -57,16 +64,20 @@ export class TaskRegistry {
     return this.list().some((task) => !task.hasEnded);
   }
 
-  /** Keeps what an ended command left running until the session ends. */
-  async keepLeftovers(command: Command): Promise<void> {
+  /**
+   * Keeps what an ended command left running until the session ends. False: the session has ended, or has kept that of
+   * too many commands; then the caller releases the command.
+   */
+  keepLeftovers(command: Command): boolean {
+    if (this.#isClosed || this.#leftovers.size >= MAX_COMMANDS_WITH_LEFTOVERS) return false;
     this.#leftovers.add(command);
-    if (this.#isClosed) await command.release();
-    await command.vacated;
-    this.#leftovers.delete(command);
+    void command.vacated.then(() => this.#leftovers.delete(command));
+    return true;
   }
 
   /**
-   * Path of a new log, named after the call. Its folder exists. A name that a running command uses gets a number.
+   * Path of a new log, named after the call. Its folder exists. A name gets a number while it is that of a known task
+   * or while something of a command still writes it.
    *
    * @returns the path, to be given back with {@link TaskRegistry.closeLog}
    */
@@ -80,8 +91,9 @@ export class TaskRegistry {
     return path;
   }
 
-  /** The command that wrote the log has ended. */
+  /** Nothing of the command that wrote the log is left. */
   closeLog(path: string): void {
+    if (this.list().some((task) => task.outputFile === path)) return;
     this.#openLogs.delete(path);
   }
 
@@ -104,9 +116,9 @@ export class TaskRegistry {
   /** Ends every task and everything that was left running. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const commands = [...this.list().map((task) => task.running), ...this.#leftovers];
+    const commands = new Set([...this.list().map((task) => task.running), ...this.#leftovers]);
     await Promise.all(
-      commands.map(async (command) => {
+      [...commands].map(async (command) => {
         await command.kill("session-ended", SESSION_END_GRACE_MS);
         await command.release();
       }),
@@ -117,8 +129,8 @@ export class TaskRegistry {
     const ended = this.list().filter((task) => task.hasEnded);
     for (const task of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_TASKS))) {
       this.#tasks.delete(task.taskId);
-      // Its left-overs stay until the session ends, as those of a foreground command.
-      void this.keepLeftovers(task.running);
+      // What it has left running stays until the session ends, as that of a foreground command.
+      void task.running.vacated.then(() => this.closeLog(task.outputFile));
     }
   }
 }

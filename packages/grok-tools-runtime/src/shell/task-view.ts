@@ -1,4 +1,5 @@
 import type { ToolContext } from "../tool.ts";
+import { leftoversEndedNote } from "./leftover-limit.ts";
 import type { ShellTask } from "./shell-task.ts";
 import { softWrap, toPlainText } from "./shell-text.ts";
 import type { TaskRegistry } from "./task-registry.ts";
@@ -62,6 +63,7 @@ async function viewTask(task: ShellTask, context: ViewContext, wait: TaskWait): 
     output: [
       isTruncated ? `${text}\n\n${footer}` : text,
       ...(status === "running" ? [runningHint(context, wait)] : []),
+      ...(task.areLeftoversEnded ? [leftoversEndedNote] : []),
     ].join("\n\n"),
     output_file: task.outputFile,
     truncated: isTruncated,

@@ -4,10 +4,10 @@ import type { ShellTask } from "./shell-task.ts";
 
 const DEFAULT_MAX_WAIT_MS = 600_000;
 
-/** The longest a call waits for tasks. */
+/** The longest a call waits for tasks: `GROK_MAX_WAIT_BLOCK_MS` of the server when that is a whole number above 0. */
 export function maxWaitMs({ environment }: Pick<ToolContext, "environment">): number {
   const configured = Number(environment["GROK_MAX_WAIT_BLOCK_MS"] ?? "");
-  return Number.isFinite(configured) && configured > 0 ? configured : DEFAULT_MAX_WAIT_MS;
+  return Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_WAIT_MS;
 }
 
 /**

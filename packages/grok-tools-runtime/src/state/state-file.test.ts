@@ -66,6 +66,15 @@ describe("StateFile", () => {
     expect(await test.file.load()).toEqual({ document: { params: {}, state: {} }, isCorrupt: false });
   });
 
+  it("refuses to go on without a file that is there but cannot be read", async () => {
+    await using test = await stateFile();
+    await mkdir(test.path);
+    await expect(test.file.load()).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("EISDIR"),
+    });
+  });
+
   it.each(["{", "[]", '{"state":1}'])("sets %j aside and says so", async (text) => {
     await using test = await stateFile();
     await writeFile(test.path, text);

@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock, Logger } from "@trivium/core";
+import { type Clock, type Logger, TriviumError } from "@trivium/core";
 import { systemCodeOf } from "../file-error.ts";
 import type { JsonObject } from "../json.ts";
 import { emptyStateDocument, parseStateDocument, type StateDocument } from "./state-document.ts";
@@ -34,16 +34,26 @@ export class StateFile {
     this.#logger = logger;
   }
 
-  /** Reads the saved state. A missing file is an empty state, a malformed one is renamed and reported. */
+  /**
+   * Reads the saved state. A missing file is an empty state, a malformed one is renamed and reported.
+   *
+   * @throws {@link TriviumError} `unavailable` when it is there but cannot be read: a session without it would write
+   * an empty state over it.
+   */
   async load(): Promise<LoadedState> {
     const path = join(this.#folder, FILE_NAME);
     let text: string;
     try {
       text = await readFile(path, "utf8");
     } catch (cause) {
-      if (systemCodeOf(cause) !== "ENOENT")
-        this.#logger.warn({ path, cause }, "the saved state cannot be read");
-      return { document: emptyStateDocument, isCorrupt: false };
+      const code = systemCodeOf(cause);
+      if (code === "ENOENT") return { document: emptyStateDocument, isCorrupt: false };
+      this.#logger.error({ path, cause }, "the saved state cannot be read");
+      throw new TriviumError(
+        "unavailable",
+        `the saved state of the session cannot be read (${code ?? "unknown cause"}); try again, or remove ${FILE_NAME} from the session's folder`,
+        { cause },
+      );
     }
     const document = parseStateDocument(text);
     if (!("fault" in document)) return { document, isCorrupt: false };

@@ -21,6 +21,7 @@ export function toolContext(overrides: Partial<ToolContext<unknown>> = {}): Tool
     settings: defaultToolSettings,
     workspaceRoots: undefined,
     environment: {},
+    secretVariables: [],
     homeDirectory: undefined,
     commandRunner: noCommandRunner,
     programRunner: noProgramRunner,

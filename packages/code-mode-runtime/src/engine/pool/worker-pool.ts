@@ -32,7 +32,7 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#addWorker();
+    this.#tryAddWorker();
   }
 
   get workers(): number {
@@ -44,6 +44,7 @@ export class WorkerPool {
     return this.#restarts;
   }
 
+  /** @throws {@link TriviumError} `unavailable` when there is no worker for it and none can be started. */
   start(sessionKey: string, cell: RemoteCell): void {
     cell.runIn(this.#workerFor(sessionKey));
   }
@@ -81,7 +82,7 @@ export class WorkerPool {
   /** The session's worker, unless another has far less to do; more workers are started while all are busy. */
   #sharedWorker(own: WorkerProcess | undefined): WorkerProcess {
     const isCrowded = [...this.#workers].every((worker) => !worker.isFit || worker.liveCells > 0);
-    const added = isCrowded && this.#fitCount() < this.#options.maxWorkers ? this.#addWorker() : undefined;
+    const added = isCrowded && this.#fitCount() < this.#options.maxWorkers ? this.#tryAddWorker() : undefined;
     // A session that can run at once does not wait for a process to start.
     const best = this.#leastLoaded((worker) => worker.hasGreeted) ?? this.#leastLoaded(() => true);
     if (own?.isFit === true && (best === undefined || own.liveCells - best.liveCells < rebalanceCells))
@@ -106,9 +107,19 @@ export class WorkerPool {
   /** In dedicated mode: a worker without a session; another is started for the session after this one. */
   #freeWorker(): WorkerProcess {
     const taken = new Set(this.#workerOfSession.values());
-    const free = [...this.#workers].find((worker) => worker.isFit && !taken.has(worker));
-    this.#addWorker();
-    return free ?? this.#addWorker();
+    const free = [...this.#workers].find((worker) => worker.isFit && !taken.has(worker)) ?? this.#addWorker();
+    this.#tryAddWorker();
+    return free;
+  }
+
+  /** Where another worker would be good to have. */
+  #tryAddWorker(): WorkerProcess | undefined {
+    try {
+      return this.#addWorker();
+    } catch {
+      // The process that failed has been logged; whoever needs one tries again.
+      return undefined;
+    }
   }
 
   #addWorker(): WorkerProcess {
@@ -137,7 +148,7 @@ export class WorkerPool {
     if (this.#isClosing) return;
     const taken = this.#options.isDedicated ? new Set(this.#workerOfSession.values()) : undefined;
     for (const worker of this.#workers) if (worker.isFit && taken?.has(worker) !== true) return;
-    this.#addWorker();
+    this.#tryAddWorker();
   }
 
   /** A worker has nothing to do. Memory that programs took does not all come back while it lives. */
@@ -151,6 +162,6 @@ export class WorkerPool {
     const ready = others.filter((other) => other.hasGreeted);
     // The largest goes first. One that waits for another to start is asked again.
     if (ready.some((other) => isLarge || other.residentBytes <= bytes)) worker.kill("it is idle", true);
-    else if (isLarge && others.length === 0) this.#addWorker();
+    else if (isLarge && others.length === 0) this.#tryAddWorker();
   }
 }

@@ -1,13 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { Socket } from "node:net";
 import { setPriority } from "node:os";
-import { Duplex } from "node:stream";
+import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@trivium/core";
 import { commandKind, encodeFrame, type Frame, FrameReader, reportKind } from "../frame.ts";
 import { LOST_TEXT, OUT_OF_MEMORY_TEXT } from "../loss-texts.ts";
+import { AnswerWatch } from "./answer-watch.ts";
+import type { DeathWatch } from "./death-watch.ts";
 import { type MemoryBudget, MemoryJudge, residentBytes } from "./memory-judge.ts";
 import type { RemoteCell } from "./remote-cell.ts";
+import { spawnWorker } from "./spawn-worker.ts";
 import type { WorkerCommand } from "./worker-command.ts";
 
 /** A worker yields to everything else that the machine does. */
@@ -21,11 +24,11 @@ const stuckGraceMs = 30_000;
 const idleMs = 5_000;
 /** Longest wait for the worker's word on an order to terminate. */
 const terminateGraceMs = 250;
-/** A worker that is silent for so long after such an order has come to a standstill. */
-const silenceMs = 5_000;
 const maxStuckThreads = 1;
 /** Longest time from its start to its greeting. */
 const startMs = 60_000;
+/** Longest time in which the last words of a process that has ended are read. */
+const lastWordsMs = 1_000;
 
 export interface WorkerProcessOptions {
   readonly command: WorkerCommand;
@@ -33,6 +36,8 @@ export interface WorkerProcessOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly memoryBudget: MemoryBudget;
+  /** Ends the process when the server is killed. */
+  readonly deathWatch: DeathWatch;
   /** Called once, when the process is gone and its cells have ended. `isPlanned`: it had nothing to do. */
   readonly onLost: (worker: WorkerProcess, isPlanned: boolean) => void;
   /** Called when it has become fit, or unfit, for further cells. */
@@ -45,7 +50,9 @@ export interface WorkerProcessOptions {
 export class WorkerProcess {
   readonly #options: WorkerProcessOptions;
   readonly #memory: MemoryJudge;
+  readonly #answers: AnswerWatch;
   readonly #child: ChildProcess;
+  readonly #pid: number;
   readonly #channel: Duplex;
   readonly #cells = new Map<number, RemoteCell>();
   readonly #reader = new FrameReader(maxFrameBytes);
@@ -54,7 +61,10 @@ export class WorkerProcess {
   #memoryTimer: Disposable | undefined;
   #stuckTimer: Disposable | undefined;
   #idleTimer: Disposable | undefined;
-  #lastHeardMs = 0;
+  #lastWordsTimer: Disposable | undefined;
+  /** How the process ended, from then until its last words are read. */
+  #exit: string | undefined;
+  #isChannelClosed = false;
   #stuckThreads = 0;
   #hasGreeted = false;
   #isGone = false;
@@ -62,38 +72,39 @@ export class WorkerProcess {
   #isWorn = false;
   #lossText = LOST_TEXT;
 
+  /** @throws {@link TriviumError} `unavailable` when no process can be started. */
   constructor(options: WorkerProcessOptions) {
+    const { clock, command, deathWatch, environment, logger } = options;
+    const { child, pid, channel } = spawnWorker(command, environment, logger);
     this.#options = options;
     this.#memory = new MemoryJudge(options.memoryBudget);
-    const { command, environment } = options;
-    this.#child = spawn(command.file, command.arguments, {
-      cwd: "/",
-      env: { ...environment },
-      stdio: ["ignore", "ignore", "pipe", "pipe"],
+    this.#answers = new AnswerWatch(clock, {
+      isWanted: () => this.#cells.size > 0,
+      ask: () => this.send(0, commandKind.ping, []),
+      isSilent: () => this.kill("it does not answer"),
     });
-    const channel = this.#child.stdio[3];
-    if (!(channel instanceof Duplex)) throw new Error("the worker has no channel");
+    this.#child = child;
+    this.#pid = pid;
     this.#channel = channel;
+    deathWatch.add(pid);
     channel.on("data", (chunk: Buffer) => this.#receive(chunk));
-    // The end of the process tells the rest.
     channel.on("error", () => this.kill("its channel broke"));
-    channel.on("close", () => this.kill("its channel closed"));
-    this.#child.on("error", (error) => this.#gone(error.message));
-    this.#child.on("exit", (code, signal) => this.#gone(`it ended with ${signal ?? `exit code ${code}`}`));
-    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      options.logger.warn(
+    channel.on("close", () => this.#closed());
+    child.on("exit", (code, signal) => this.#ended(`it ended with ${signal ?? `exit code ${code}`}`));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      logger.warn(
         { workerPid: this.pid, text: text.slice(0, maxStderrCharacters) },
         "cell worker complains",
       );
     });
-    this.#startTimer = options.clock.setTimer(startMs, () => this.kill("it did not start"));
-    this.#child.unref();
-    keepAlive(this.#child.stderr, false);
+    this.#startTimer = clock.setTimer(startMs, () => this.kill("it did not start"));
+    child.unref();
+    keepAlive(child.stderr, false);
     keepAlive(channel, false);
   }
 
-  get pid(): number | undefined {
-    return this.#child.pid;
+  get pid(): number {
+    return this.#pid;
   }
 
   get liveCells(): number {
@@ -107,12 +118,16 @@ export class WorkerProcess {
 
   /** It takes cells: it lives, no thread of it is stuck, and it has kept to its memory. */
   get isFit(): boolean {
-    return !this.#isGone && !this.#isWorn && this.#stuckThreads === 0;
+    return this.#isRunning && !this.#isWorn && this.#stuckThreads === 0;
   }
 
   /** Bytes of resident memory; 0 where the platform does not tell. */
   get residentBytes(): number {
     return residentBytes(this.pid);
+  }
+
+  get #isRunning(): boolean {
+    return !this.#isGone && this.#exit === undefined;
   }
 
   start(cell: RemoteCell): void {
@@ -122,28 +137,24 @@ export class WorkerProcess {
     this.#cells.set(cell.number, cell);
     this.send(cell.number, commandKind.start, cell.startFields());
     this.#watchMemory();
+    if (this.#hasGreeted) this.#answers.start();
   }
 
   send(cell: number, kind: number, fields: readonly string[]): void {
-    if (!this.#isGone) this.#channel.write(encodeFrame({ cell, kind, fields }));
+    if (this.#isRunning) this.#channel.write(encodeFrame({ cell, kind, fields }));
   }
 
   /** Orders the end of a cell, and ends it here if the worker does not answer soon. */
   terminate(cell: RemoteCell): void {
-    const { clock } = this.#options;
-    const orderedMs = clock.monotonic();
     this.send(cell.number, commandKind.terminate, []);
-    clock.setTimer(terminateGraceMs, () => {
+    this.#options.clock.setTimer(terminateGraceMs, () => {
       this.#end(cell.number, (ending) => ending.end({ type: "terminated" }));
-    });
-    clock.setTimer(silenceMs, () => {
-      if (this.#hasGreeted && this.#lastHeardMs < orderedMs) this.kill("it does not answer");
     });
   }
 
   /** Ends the process with everything in it. */
   kill(reason: string, isPlanned = false): void {
-    if (this.#isGone) return;
+    if (!this.#isRunning) return;
     this.#isPlanned ||= isPlanned;
     this.#options.logger.debug({ workerPid: this.pid, reason }, "cell worker is ended");
     if (!this.#child.kill("SIGKILL")) this.#gone(reason);
@@ -153,12 +164,13 @@ export class WorkerProcess {
   async close(): Promise<void> {
     // What kept nothing alive so far is now waited for.
     this.#child.ref();
+    keepAlive(this.#channel, true);
     this.kill("the engine closes", true);
     await this.#exited.promise;
   }
 
   #receive(chunk: Buffer): void {
-    this.#lastHeardMs = this.#options.clock.monotonic();
+    this.#answers.heard();
     try {
       for (const frame of this.#reader.push(chunk)) this.#handle(frame);
     } catch (error) {
@@ -175,6 +187,9 @@ export class WorkerProcess {
         this.#startTimer[Symbol.dispose]();
         this.#lowerPriority();
         if (this.#cells.size === 0) this.#countIdle(0);
+        else this.#answers.start();
+        return;
+      case reportKind.pong:
         return;
       case reportKind.stuck:
         this.#setStuck(Number(fields[0]));
@@ -205,7 +220,6 @@ export class WorkerProcess {
   /** The worker's threads were made with the server's priority; a process has one per thread on Linux. */
   #lowerPriority(): void {
     const { pid } = this;
-    if (pid === undefined) return;
     try {
       if (process.platform === "linux") {
         for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), niceness);
@@ -237,7 +251,7 @@ export class WorkerProcess {
   #watchMemory(): void {
     this.#memoryTimer ??= this.#options.clock.setTimer(memorySampleMs, () => {
       this.#memoryTimer = undefined;
-      if (this.#isGone || (this.#cells.size === 0 && this.#stuckThreads === 0)) return;
+      if (!this.#isRunning || (this.#cells.size === 0 && this.#stuckThreads === 0)) return;
       this.#judgeMemory();
       this.#watchMemory();
     });
@@ -281,9 +295,26 @@ export class WorkerProcess {
     });
   }
 
+  /** The process has ended. What it said before may still be on its way. */
+  #ended(reason: string): void {
+    this.#options.deathWatch.remove(this.#pid);
+    if (!this.#isRunning) return;
+    this.#exit = reason;
+    if (this.#isChannelClosed) this.#gone(reason);
+    else this.#lastWordsTimer = this.#options.clock.setTimer(lastWordsMs, () => this.#gone(reason));
+  }
+
+  #closed(): void {
+    this.#isChannelClosed = true;
+    if (this.#exit === undefined) this.kill("its channel closed");
+    else this.#gone(this.#exit);
+  }
+
   #gone(reason: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
+    this.#answers[Symbol.dispose]();
+    this.#lastWordsTimer?.[Symbol.dispose]();
     this.#startTimer[Symbol.dispose]();
     this.#memoryTimer?.[Symbol.dispose]();
     this.#stuckTimer?.[Symbol.dispose]();

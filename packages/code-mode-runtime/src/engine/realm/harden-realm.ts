@@ -26,6 +26,7 @@ export function hardenRealm(spared: object): void {
   for (const name of ["Temporal", "WebAssembly", "SharedArrayBuffer", "Atomics", "console"]) {
     deleteProperty(realmGlobal, name);
   }
+  deleteProperty(Date.prototype, "toTemporalInstant");
   visitPrototypes(realmGlobal);
   visitPrototypes(Intl);
   visit(getPrototypeOf(visit));

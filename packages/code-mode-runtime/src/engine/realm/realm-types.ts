@@ -35,6 +35,8 @@ export interface ServiceState {
   send: Send;
   /** JSON text of a stored value of the session, as of the admission of the cell. */
   readStored(key: string): string | undefined;
+  /** Keeps a value, or says why not. */
+  store(key: string, json: string): string | undefined;
 }
 
 /** Values to text, to JSON and to error texts. Everything works on values of the user realm. */
@@ -63,9 +65,15 @@ export interface Helper {
 
 /** What the worker calls in the service realm. One cell at a time. */
 export interface ServiceRealm {
-  /** The channel of the next cell; comes before `begin`. */
-  connect(post: Send, postBlocking: BlockingSend, readStored: (key: string) => string | undefined): void;
-  begin(kit: UserKit, setup: string): void;
+  /** The channel of a cell and the realm that it gets. */
+  begin(
+    post: Send,
+    postBlocking: BlockingSend,
+    readStored: ServiceState["readStored"],
+    store: ServiceState["store"],
+    kit: UserKit,
+    setup: string,
+  ): void;
   fireTimer(timerId: number): void;
   resolveTool(callNumber: number, json: string): void;
   rejectTool(callNumber: number, message: string): void;

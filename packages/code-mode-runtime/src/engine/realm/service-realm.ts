@@ -101,11 +101,10 @@ export function createServiceRealm(parts: ServiceParts): ServiceRealm {
   };
 
   const realm: ServiceRealm = {
-    connect(post, postBlocking, readStored) {
+    begin(post, postBlocking, readStored, store, kit, setupJson) {
       state.send = createSend(post, postBlocking);
       state.readStored = readStored;
-    },
-    begin(kit, setupJson) {
+      state.store = store;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the worker
       const setup = parse(setupJson) as CellSetup;
       state.kit = kit;
@@ -136,6 +135,7 @@ export function createServiceRealm(parts: ServiceParts): ServiceRealm {
       state.kit = undefined as unknown as UserKit;
       state.send = () => {};
       state.readStored = () => undefined;
+      state.store = () => undefined;
     },
   };
   parts.hardenRealm(bigIntPrototype);

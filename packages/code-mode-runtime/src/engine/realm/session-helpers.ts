@@ -24,8 +24,9 @@ export function createSessionHelpers(
     const name = toKey("store", key);
     if (value === undefined) throw `store cannot keep undefined under the key ${stringify(name)}`;
     const json = toJson(value, `store could not serialize the value of the key ${stringify(name)}`);
+    const refusal = state.store(name, json);
+    if (refusal !== undefined) throw refusal;
     writes.set(name, json);
-    state.send("store", name, json);
   };
 
   const load = (key: unknown): unknown => {

@@ -23,6 +23,8 @@ export function createUserKit(): UserKit {
   for (const name of ["Atomics", "SharedArrayBuffer", "Temporal", "ShadowRealm", "WebAssembly", "console"]) {
     deleteProperty(globalThis, name);
   }
+  // The way to `Temporal` without its name.
+  deleteProperty(Date.prototype, "toTemporalInstant");
 
   const wrap = (target: Callable, name: string, length: number): Callable => {
     const wrapped = apply(bind, target, [undefined]);

@@ -54,6 +54,9 @@ export class FrameServer {
       case commandKind.relieve:
         this.#runtime.relieve();
         return;
+      case commandKind.ping:
+        this.report(reportKind.pong);
+        return;
       default:
         throw new Error(`the engine sent a frame of the unknown kind ${kind}`);
     }

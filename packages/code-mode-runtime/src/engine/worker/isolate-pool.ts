@@ -1,4 +1,4 @@
-import { Isolate } from "./isolate.ts";
+import { Isolate, type IsolateMemory } from "./isolate.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
 
 /** Isolates that wait for the first cell of some session. */
@@ -14,6 +14,8 @@ const idleMs = 60_000;
 const maxKept = 64;
 /** What they may hold in all: it counts towards the memory of the worker, and no cell owns it. */
 const maxKeptBytes = 160 * 1024 * 1024;
+/** How long an isolate may take to let go of its cell: what the program left behind may keep it busy for ever. */
+const leaveMs = 1_000;
 
 interface Kept {
   readonly sessionKey: string;
@@ -22,21 +24,37 @@ interface Kept {
   readonly timer: NodeJS.Timeout;
 }
 
+/** An isolate that is letting go of its cell. */
+interface Returning {
+  readonly sessionKey: string;
+  readonly isolate: Isolate;
+  readonly done: PromiseWithResolvers<void>;
+  isReleased: boolean;
+}
+
 /** Gives isolates to cells, and keeps them for the next cell of the same session, never for another's. */
 export class IsolatePool {
   readonly #library: IsolatedVm;
   readonly #defaultHeapLimitBytes: number;
   readonly #onCatastrophe: (message: string) => void;
+  readonly #dispose: (isolate: Isolate) => void;
   readonly #prepared: Isolate[] = [];
+  readonly #returning = new Set<Returning>();
   /** Oldest first. */
   readonly #kept = new Set<Kept>();
   #keptBytes = 0;
   #isRefilling = false;
 
-  constructor(library: IsolatedVm, defaultHeapLimitBytes: number, onCatastrophe: (message: string) => void) {
+  /** @param dispose ends an isolate and sees to it that its thread comes back */
+  constructor(
+    library: IsolatedVm,
+    defaultHeapLimitBytes: number,
+    events: { readonly onCatastrophe: (message: string) => void; readonly dispose: (isolate: Isolate) => void },
+  ) {
     this.#library = library;
     this.#defaultHeapLimitBytes = defaultHeapLimitBytes;
-    this.#onCatastrophe = onCatastrophe;
+    this.#onCatastrophe = events.onCatastrophe;
+    this.#dispose = events.dispose;
   }
 
   /** Makes the first isolate. A worker that cannot must fail before it says that it is ready. */
@@ -45,31 +63,61 @@ export class IsolatePool {
     this.#refillLater();
   }
 
-  /** An idle isolate for one cell. `isSingleUse`: one that no other cell has used. */
+  /** An isolate for one cell. `isSingleUse`: one that no other cell has used. */
   async take(sessionKey: string, heapLimitBytes: number, isSingleUse: boolean): Promise<Isolate> {
-    for (const kept of this.#kept) {
-      if (isSingleUse || kept.sessionKey !== sessionKey || kept.isolate.heapLimitBytes !== heapLimitBytes)
-        continue;
-      this.#forget(kept);
-      return kept.isolate;
+    if (!isSingleUse) {
+      // The session's last cell has ended a moment ago: waiting is cheaper than another isolate.
+      if (!this.#holds(sessionKey)) await this.#whenReturned(sessionKey);
+      for (const kept of this.#kept) {
+        if (kept.sessionKey !== sessionKey || kept.isolate.heapLimitBytes !== heapLimitBytes) continue;
+        this.#forget(kept);
+        return kept.isolate;
+      }
     }
     const prepared = heapLimitBytes === this.#defaultHeapLimitBytes ? this.#prepared.pop() : undefined;
     this.#refillLater();
     return prepared ?? this.#create(heapLimitBytes);
   }
 
-  /** Keeps an idle isolate whose cell has ended cleanly, unless it has served enough. */
+  /** Keeps an isolate whose cell has ended cleanly, once it has let go of it and unless it has served enough. */
   giveBack(sessionKey: string, isolate: Isolate): void {
-    const { heldBytes, usedBytes } = isolate.memory();
-    const isWorn =
+    const returning = { sessionKey, isolate, done: Promise.withResolvers<void>(), isReleased: false };
+    this.#returning.add(returning);
+    void this.#settle(returning).finally(() => {
+      this.#returning.delete(returning);
+      returning.done.resolve();
+    });
+  }
+
+  async #settle(returning: Returning): Promise<void> {
+    const { isolate } = returning;
+    // Its own tasks fail when it is disposed of, so nothing waits for longer.
+    const timer = setTimeout(() => this.#dispose(isolate), leaveMs);
+    let memory: IsolateMemory | undefined;
+    try {
+      await isolate.endCell();
+      memory = await isolate.memory();
+    } catch {
+      // Disposed of, or out of memory: it is given up.
+    } finally {
+      clearTimeout(timer);
+    }
+    if (isolate.isDisposed) return;
+    if (memory === undefined || this.#isWorn(returning, memory)) this.#dispose(isolate);
+    else this.#keep(returning, memory.heldBytes);
+  }
+
+  #isWorn({ sessionKey, isolate, isReleased }: Returning, { heldBytes, usedBytes }: IsolateMemory): boolean {
+    return (
+      isReleased ||
       isolate.cellCount >= maxCellsPerIsolate ||
       usedBytes > isolate.heapLimitBytes * maxUsedShare ||
       heldBytes > maxKeptBytes ||
-      this.#holds(sessionKey);
-    if (isWorn) {
-      isolate.dispose();
-      return;
-    }
+      this.#holds(sessionKey)
+    );
+  }
+
+  #keep({ sessionKey, isolate }: Returning, heldBytes: number): void {
     const kept: Kept = {
       sessionKey,
       isolate,
@@ -84,12 +132,21 @@ export class IsolatePool {
     }
     setImmediate(() => {
       // The session's next cell may have taken it already.
-      if (this.#kept.has(kept)) isolate.prepare();
+      if (this.#kept.has(kept)) isolate.prepare().catch(() => this.#drop(kept));
     });
   }
 
   releaseSession(sessionKey: string): void {
     for (const kept of this.#kept) if (kept.sessionKey === sessionKey) this.#drop(kept);
+    for (const returning of this.#returning) {
+      if (returning.sessionKey === sessionKey) returning.isReleased = true;
+    }
+  }
+
+  async #whenReturned(sessionKey: string): Promise<void> {
+    for (const returning of this.#returning) {
+      if (returning.sessionKey === sessionKey) await returning.done.promise;
+    }
   }
 
   #holds(sessionKey: string): boolean {
@@ -104,8 +161,9 @@ export class IsolatePool {
   }
 
   #drop(kept: Kept): void {
+    if (!this.#kept.has(kept)) return;
     this.#forget(kept);
-    kept.isolate.dispose();
+    this.#dispose(kept.isolate);
   }
 
   #create(heapLimitBytes: number): Promise<Isolate> {

@@ -24,7 +24,6 @@ export interface IsolateMemory {
 
 /** References to the functions of the service realm. */
 interface ServiceReferences {
-  readonly connect: ivm.Reference;
   readonly begin: ivm.Reference;
   readonly fireTimer: ivm.Reference;
   readonly resolveTool: ivm.Reference;
@@ -38,10 +37,12 @@ export interface CellChannel {
   readonly post: ivm.Callback;
   readonly postBlocking: ivm.Reference;
   readonly readStored: ivm.Callback;
+  /** Why the value is refused, or undefined. */
+  readonly store: ivm.Callback;
 }
 
-/** A fresh user realm: its context and its kit. */
-export interface UserRealm {
+/** A user realm: its context and its kit. */
+interface UserRealm {
   readonly context: ivm.Context;
   readonly kit: ivm.Reference;
 }
@@ -49,8 +50,9 @@ export interface UserRealm {
 /**
  * One V8 isolate with its service realm, and at most one prepared user realm.
  *
- * Synchronous members may only be called while no task runs in it: they take the isolate's lock, and a running
- * program would hold up the whole worker.
+ * Nothing here takes the isolate's lock on the main thread: what a program leaves behind (the callback of a
+ * FinalizationRegistry) runs as a task of V8's own, unseen, and whoever waits for it would hold up the whole worker.
+ * So every entry settles only when the isolate is free, which may be never: callers dispose of it after a time.
  */
 export class Isolate {
   /** As asked for; what the library enforces may be more. */
@@ -59,7 +61,8 @@ export class Isolate {
   cellCount = 0;
   readonly #isolate: ivm.Isolate;
   readonly #service: ServiceReferences;
-  #prepared: UserRealm | undefined;
+  #prepared: Promise<UserRealm> | undefined;
+  #realm: UserRealm | undefined;
   #tasks = 0;
   #busySinceMs = 0;
   #isDisposed = false;
@@ -89,7 +92,6 @@ export class Isolate {
     const service = await context.evalClosure(serviceRealmScript, [], { result: { reference: true } });
     const get = (name: string): ivm.Reference => service.getSync(name, { reference: true });
     const references = {
-      connect: get("connect"),
       begin: get("begin"),
       fireTimer: get("fireTimer"),
       resolveTool: get("resolveTool"),
@@ -97,13 +99,11 @@ export class Isolate {
       end: get("end"),
     };
     const result = new Isolate(isolate, references, heapLimitBytes);
-    const user = await isolate.createContext();
-    const kit = await user.evalClosure(userKitScript, [], kitOptions);
-    result.#prepared = { context: user, kit };
+    await result.prepare();
     return result;
   }
 
-  /** Tasks in progress. Zero: synchronous members may be called. */
+  /** No task of ours is in progress. */
   get isIdle(): boolean {
     return this.#tasks === 0;
   }
@@ -123,39 +123,41 @@ export class Isolate {
   }
 
   /** Makes the next user realm, so that the next cell need not wait for it. */
-  prepare(): void {
-    if (this.#isDisposed || this.#prepared !== undefined) return;
-    const context = this.#isolate.createContextSync();
-    const kit = context.evalClosureSync(userKitScript, [], kitOptions);
-    this.#prepared = { context, kit };
+  async prepare(): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#prepared ??= this.#enter(async () => {
+      const context = await this.#isolate.createContext();
+      const kit = await context.evalClosure(userKitScript, [], kitOptions);
+      return { context, kit };
+    });
+    await this.#prepared;
   }
 
-  takeRealm(): UserRealm {
-    this.prepare();
-    const realm = this.#prepared;
+  /** Makes the helpers of a cell in a fresh realm, which stays the current one until {@link endCell}. */
+  async begin(channel: CellChannel, setup: CellSetup): Promise<void> {
+    await this.prepare();
+    const realm = await this.#prepared;
     if (realm === undefined) throw new Error("the isolate is disposed");
     this.#prepared = undefined;
-    return realm;
+    this.#realm = realm;
+    const { post, postBlocking, readStored, store } = channel;
+    const values = [post, postBlocking, readStored, store, realm.kit.derefInto(), JSON.stringify(setup)];
+    await this.#enter(() => this.#service.begin.apply(undefined, values));
   }
 
-  /** Makes the helpers of a cell in its realm. */
-  begin(realm: UserRealm, channel: CellChannel, setup: CellSetup): void {
-    this.#service.connect.applySync(undefined, [channel.post, channel.postBlocking, channel.readStored]);
-    this.#service.begin.applySync(undefined, [realm.kit.derefInto(), JSON.stringify(setup)]);
+  /** One at a time. The handle is released when no task runs, or kept until the isolate is gone. */
+  compile(code: string, lineOffset: number): Promise<ivm.Module> {
+    return this.#enter(() => this.#isolate.compileModule(code, { filename: MODULE_FILE_NAME, lineOffset }));
   }
 
-  compile(code: string, lineOffset: number): ivm.Module {
-    return this.#isolate.compileModuleSync(code, { filename: MODULE_FILE_NAME, lineOffset });
-  }
-
-  /** Off the main thread. The isolate must not be used for another cell afterwards, nor the handle be released. */
-  async compileLarge(code: string, lineOffset: number): Promise<ivm.Module> {
-    this.#taskStarted();
-    try {
-      return await this.#isolate.compileModule(code, { filename: MODULE_FILE_NAME, lineOffset });
-    } finally {
-      this.#taskEnded();
-    }
+  /** Binds a module without imports to the current realm. */
+  async instantiate(module: ivm.Module): Promise<void> {
+    const { context } = this.#current();
+    await this.#enter(() =>
+      module.instantiate(context, () => {
+        throw new Error("a module with imports was not refused");
+      }),
+    );
   }
 
   /** Runs the module's first turn. Settles when its microtasks are drained. */
@@ -176,17 +178,20 @@ export class Isolate {
   }
 
   /** Lets go of the cell that ended; the isolate can serve another. */
-  endCell(realm: UserRealm): void {
-    this.#service.end.applySync(undefined, []);
+  async endCell(): Promise<void> {
+    const realm = this.#realm;
+    if (realm === undefined) return;
+    this.#realm = undefined;
+    await this.#enter(() => this.#service.end.apply(undefined, []));
     realm.kit.release();
     realm.context.release();
     this.cellCount += 1;
   }
 
   /** What it holds now. Infinite when it cannot tell, which means that it is of no further use. */
-  memory(): IsolateMemory {
+  async memory(): Promise<IsolateMemory> {
     try {
-      const statistics = this.#isolate.getHeapStatisticsSync();
+      const statistics = await this.#enter(() => this.#isolate.getHeapStatistics());
       const external = statistics.externally_allocated_size;
       return {
         usedBytes: statistics.used_heap_size + external,
@@ -211,26 +216,41 @@ export class Isolate {
     this.#isDisposed = true;
     this.#loss ??= "disposed";
     this.#prepared = undefined;
+    this.#realm = undefined;
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
 
   /**
-   * Starts a task and waits for it. Its failure says nothing, since any unhandled rejection of the program makes it
-   * fail, except when the isolate is gone.
+   * Starts a task of the program and waits for it. Its failure says nothing, since any unhandled rejection of the
+   * program makes it fail; {@link loss} tells whether the isolate is gone.
    */
   async #track(task: () => Promise<unknown>): Promise<void> {
+    try {
+      await this.#enter(task);
+    } catch {
+      // See above.
+    }
+  }
+
+  async #enter<Result>(task: () => Promise<Result>): Promise<Result> {
     this.#taskStarted();
     try {
-      await task();
+      return await task();
     } catch (error) {
       if (this.#isolate.isDisposed && !this.#isDisposed) {
         // The library's text is the only sign of why.
         this.#loss = error instanceof Error && error.message.includes("memory limit") ? "memory" : "disposed";
         this.dispose();
       }
+      throw error;
     } finally {
       this.#taskEnded();
     }
+  }
+
+  #current(): UserRealm {
+    if (this.#realm === undefined) throw new Error("the isolate has no cell");
+    return this.#realm;
   }
 
   #taskStarted(): void {

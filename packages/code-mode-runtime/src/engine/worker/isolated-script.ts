@@ -2,19 +2,23 @@ import type ivm from "isolated-vm";
 import type { CellEnd } from "../cell-engine.ts";
 import { LOST_TEXT, OUT_OF_MEMORY_TEXT } from "../loss-texts.ts";
 import type { Primitive } from "../realm/realm-types.ts";
-import type { Isolate, UserRealm } from "./isolate.ts";
+import { MAX_STORED_BYTES } from "../stored-bytes.ts";
+import type { Isolate } from "./isolate.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
 import { type ModuleSource, wrapModule } from "./module-source.ts";
 import type { RunningScript, ScriptEvents, ScriptProgram } from "./script-runtime.ts";
 import { ScriptTimers } from "./script-timers.ts";
+import { StoredBudget } from "./stored-budget.ts";
 import { toScriptAction } from "./to-script-action.ts";
 
 /** How long microtasks may go on after the module has settled, before the cell is ended without them. */
 const drainGraceMs = 1_000;
 /** A longer text would harm the server, whose messages end at 64 MiB: the program counts as out of memory. */
 const maxMessageCharacters = 96 * 1024 * 1024;
-/** Longer sources are compiled off the main thread, which must stay responsive. */
-const maxSyncCompileCharacters = 64 * 1024;
+/** Longer sources get an isolate for themselves: their compilation may take seconds, and is not timed. */
+const maxTimedCharacters = 8 * 1024;
+/** How long what an earlier program left in the isolate may keep this one from starting. */
+const startMs = 5_000;
 
 /** What becomes of the isolate when its cell has ended. */
 export type IsolateFate = "reuse" | "dispose";
@@ -28,9 +32,10 @@ export class IsolatedScript implements RunningScript {
   readonly #release: (isolate: Isolate, fate: IsolateFate) => void;
   readonly #timers: ScriptTimers;
   readonly #modules: ivm.Module[] = [];
+  readonly #budget: StoredBudget;
   /** Large sources, and those that read `import.meta`: their module handles must outlive the isolate. */
   readonly #isSingleUse: boolean;
-  #realm: UserRealm | undefined;
+  #hasCompiled = false;
   #hasEnded = false;
   #settled: { errorText: string | undefined } | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
@@ -51,35 +56,47 @@ export class IsolatedScript implements RunningScript {
     this.#program = program;
     this.#events = events;
     this.#isSingleUse = needsOwnIsolate(program.source);
+    this.#budget = new StoredBudget(program.stored);
     this.#timers = new ScriptTimers((timerId) => void this.#run(this.#isolate.fireTimer(timerId)));
   }
 
   /** Compiles and runs the program. Settles when its first turn is over. */
   async start(): Promise<void> {
-    const { source } = this.#program;
+    const timer = this.#isSingleUse
+      ? undefined
+      : setTimeout(() => this.#finish({ type: "lost", errorText: LOST_TEXT }), startMs);
+    let module: ivm.Module | undefined;
     try {
-      const plain = await this.#compile(source.startsWith("#!") ? `//${source.slice(2)}` : source, 0);
-      if (this.#hasEnded) return;
-      const [specifier] = plain.dependencySpecifiers;
-      if (specifier !== undefined) {
-        this.#finish({ type: "completed", errorText: `Unsupported import in exec: ${specifier}` });
-        return;
-      }
-      const wrapped = await wrapModule(source);
-      if (this.#hasEnded) return;
-      const module = await this.#compile(wrapped.code, -1);
-      if (this.#hasEnded) return;
-      const realm = this.#isolate.takeRealm();
-      this.#realm = realm;
-      this.#begin(realm, wrapped);
-      module.instantiateSync(realm.context, () => {
-        throw new Error("a program imports nothing");
-      });
-      this.#events.ready();
-      await this.#run(this.#isolate.evaluate(module));
+      module = await this.#load();
     } catch (error) {
       this.#fail(error);
+    } finally {
+      clearTimeout(timer);
     }
+    if (module === undefined || this.#hasEnded) return;
+    this.#events.ready();
+    await this.#run(this.#isolate.evaluate(module));
+  }
+
+  /** Compiles the program and makes its realm. Undefined when it has ended meanwhile. */
+  async #load(): Promise<ivm.Module | undefined> {
+    const { source } = this.#program;
+    const plain = await this.#compile(source.startsWith("#!") ? `//${source.slice(2)}` : source, 0);
+    if (this.#hasEnded) return undefined;
+    const [specifier] = plain.dependencySpecifiers;
+    if (specifier !== undefined) {
+      this.#finish({ type: "completed", errorText: `Unsupported import in exec: ${specifier}` });
+      return undefined;
+    }
+    const wrapped = await wrapModule(source);
+    if (this.#hasEnded) return undefined;
+    const module = await this.#compile(wrapped.code, -1);
+    if (this.#hasEnded) return undefined;
+    this.#hasCompiled = true;
+    await this.#begin(wrapped);
+    if (this.#hasEnded) return undefined;
+    await this.#isolate.instantiate(module);
+    return module;
   }
 
   resolveTool(callNumber: number, json: string): void {
@@ -105,15 +122,12 @@ export class IsolatedScript implements RunningScript {
   }
 
   async #compile(code: string, lineOffset: number): Promise<ivm.Module> {
-    const module =
-      code.length > maxSyncCompileCharacters
-        ? await this.#isolate.compileLarge(code, lineOffset)
-        : this.#isolate.compile(code, lineOffset);
+    const module = await this.#isolate.compile(code, lineOffset);
     this.#modules.push(module);
     return module;
   }
 
-  #begin(realm: UserRealm, wrapped: ModuleSource): void {
+  async #begin(wrapped: ModuleSource): Promise<void> {
     const { Callback, Reference } = this.#library;
     const post = (kind: string, ...values: Primitive[]): void => this.#take(kind, values);
     const postBlocking = (kind: string, ...values: Primitive[]): Promise<void> | undefined => {
@@ -121,15 +135,24 @@ export class IsolatedScript implements RunningScript {
       return this.#hasEnded ? undefined : this.#untilRoom();
     };
     const readStored = (key: string): string | undefined => this.#program.stored.get(key);
-    this.#isolate.begin(
-      realm,
+    await this.#isolate.begin(
       {
         post: new Callback(post, { ignored: true }),
         postBlocking: new Reference(postBlocking),
         readStored: new Callback(readStored, { sync: true }),
+        store: new Callback((key: string, json: string) => this.#store(key, json), { sync: true }),
       },
       { doneName: wrapped.doneName, importName: wrapped.importName, tools: this.#program.tools },
     );
+  }
+
+  #store(key: string, json: string): string | undefined {
+    if (this.#hasEnded) return undefined;
+    if (!this.#budget.admit(key, json)) {
+      return `store has no room for the key ${JSON.stringify(key)}: stored values take at most ${MAX_STORED_BYTES} bytes`;
+    }
+    this.#take("store", [key, json]);
+    return undefined;
   }
 
   /**
@@ -187,14 +210,15 @@ export class IsolatedScript implements RunningScript {
     const { loss } = this.#isolate;
     if (loss === "memory") this.runOutOfMemory();
     else if (loss !== undefined) this.#finish({ type: "lost", errorText: LOST_TEXT });
-    else if (this.#settled !== undefined) this.#complete(this.#settled.errorText);
+    else if (this.#settled !== undefined) await this.#complete(this.#settled.errorText);
   }
 
-  #complete(errorText: string | undefined): void {
+  async #complete(errorText: string | undefined): Promise<void> {
     const isBufferRefused = errorText?.startsWith("RangeError: Array buffer allocation failed") === true;
     if (isBufferRefused && this.#isolate.isIdle) {
       // Array buffers count, but V8 refuses them with an ordinary error instead of ending the isolate.
-      if (this.#isolate.memory().usedBytes > this.#isolate.heapLimitBytes / 2) {
+      const { usedBytes } = await this.#isolate.memory();
+      if (usedBytes > this.#isolate.heapLimitBytes / 2) {
         this.runOutOfMemory();
         return;
       }
@@ -205,12 +229,13 @@ export class IsolatedScript implements RunningScript {
   /** A program that does not compile, or an isolate that broke while it was prepared. */
   #fail(error: unknown): void {
     if (this.#hasEnded) return;
-    if (this.#realm === undefined && error instanceof Error && !this.#isolate.isDisposed) {
+    if (!this.#hasCompiled && error instanceof Error && !this.#isolate.isDisposed) {
       const message = error.message.replace(/ \[exec_main\.mjs:\d+:\d+\]$/, "");
       this.#finish({ type: "completed", errorText: `${error.name}: ${message}` });
       return;
     }
-    this.#finish({ type: "lost", errorText: LOST_TEXT });
+    if (this.#isolate.loss === "memory") this.runOutOfMemory();
+    else this.#finish({ type: "lost", errorText: LOST_TEXT });
   }
 
   #finish(end: CellEnd): void {
@@ -220,27 +245,18 @@ export class IsolatedScript implements RunningScript {
     this.#timers.clearAll();
     const canReuse = end.type === "completed" && !this.#isSingleUse && this.#isolate.isIdle;
     this.#events.ended(end);
-    if (canReuse && this.#leaveClean()) this.#release(this.#isolate, "reuse");
-    else {
-      this.#release(this.#isolate, "dispose");
-      // Handles of modules must not be collected before their isolate is gone.
-      this.#modules.length = 0;
-    }
-  }
-
-  #leaveClean(): boolean {
-    try {
+    if (canReuse) {
       for (const module of this.#modules.splice(0)) module.release();
-      if (this.#realm !== undefined) this.#isolate.endCell(this.#realm);
-      return true;
-    } catch {
-      // Out of memory, most likely: the isolate is given up.
-      return false;
+      this.#release(this.#isolate, "reuse");
+      return;
     }
+    this.#release(this.#isolate, "dispose");
+    // Handles of modules must not be collected before their isolate is gone.
+    this.#modules.length = 0;
   }
 }
 
-/** True for sources whose module handles cannot be released while the isolate lives. */
+/** True for sources that take long to compile, or whose module handles cannot be released while the isolate lives. */
 export function needsOwnIsolate(source: string): boolean {
-  return source.length > maxSyncCompileCharacters - 1024 || /\bimport\s*\.\s*meta\b/.test(source);
+  return source.length > maxTimedCharacters || /\bimport\s*\.\s*meta\b/.test(source);
 }

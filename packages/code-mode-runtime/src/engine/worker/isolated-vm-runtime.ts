@@ -25,10 +25,13 @@ export class IsolatedVmRuntime implements ScriptRuntime {
   readonly #scripts = new Set<IsolatedScript>();
   #stuck = 0;
 
-  private constructor(library: IsolatedVm, pool: IsolatePool, watcher: IsolateWatcher) {
+  private constructor(library: IsolatedVm, defaultHeapLimitBytes: number, watcher: IsolateWatcher) {
     this.#library = library;
-    this.#pool = pool;
     this.#watcher = watcher;
+    this.#pool = new IsolatePool(library, defaultHeapLimitBytes, {
+      onCatastrophe: (message) => watcher.catastrophe(message),
+      dispose: (isolate) => this.#dispose(isolate),
+    });
   }
 
   /** @throws when this process cannot make isolates. */
@@ -37,9 +40,9 @@ export class IsolatedVmRuntime implements ScriptRuntime {
     defaultHeapLimitBytes: number,
     watcher: IsolateWatcher,
   ): Promise<IsolatedVmRuntime> {
-    const pool = new IsolatePool(library, defaultHeapLimitBytes, (message) => watcher.catastrophe(message));
-    await pool.warmUp();
-    return new IsolatedVmRuntime(library, pool, watcher);
+    const runtime = new IsolatedVmRuntime(library, defaultHeapLimitBytes, watcher);
+    await runtime.#pool.warmUp();
+    return runtime;
   }
 
   run(program: ScriptProgram, events: ScriptEvents): RunningScript {

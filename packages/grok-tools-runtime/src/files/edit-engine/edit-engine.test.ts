@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmod,
   link,
@@ -88,6 +89,28 @@ describe("EditEngine", () => {
     await edit(path, "long old content", "new");
     expect(await readFile(other, "utf8")).toBe("new\n");
     expect((await stat(path)).nlink).toBe(2);
+  });
+
+  it("puts the old content back when the disk is full while a file is written in place", async () => {
+    const path = await put("a.txt", "old\n".repeat(1024));
+    await link(path, join(folder.path, "b.txt"));
+    const source = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
+    const program = `
+      import { randomIds, systemClock } from "@trivium/core";
+      import { EditEngine } from ${source("./edit-engine.ts")};
+      import { PathLocks } from ${source("./path-locks.ts")};
+      const options = { ids: randomIds, clock: systemClock, isDurable: true, locks: new PathLocks() };
+      const write = { bytes: Buffer.alloc(20_000, "new"), spans: [] };
+      await new EditEngine(options)
+        .edit({ path: ${JSON.stringify(path)}, roots: undefined, decide: () => ({ write, result: 0 }) })
+        .catch((cause) => process.stdout.write(cause.code));
+    `;
+    // No file may become larger than 8 KiB: a write stops half-way, as on a full disk.
+    const node = [process.execPath, "--conditions=@trivium/source", "--input-type=module", "--eval", program];
+    const limited = ["-c", 'ulimit -f 8; exec "$@"', "bash", ...node];
+    const code = execFileSync("bash", limited, { cwd: import.meta.dirname, encoding: "utf8" });
+    expect(code).toBe("EFBIG");
+    expect(await readFile(path, "utf8")).toBe("old\n".repeat(1024));
   });
 
   it("makes folders for a new file and reports no hash before", async () => {

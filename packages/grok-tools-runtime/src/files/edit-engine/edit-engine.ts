@@ -72,7 +72,8 @@ const MAX_ATTEMPTS = 2;
  * Reads, changes and writes files without losing anybody's work. Every tool that edits uses it.
  *
  * Edits of one path follow each other. The content a decision was based on is compared, by hash, right before the
- * write; readers see the old or the new content, never a part.
+ * write. Readers see the old or the new content, never a part, except of a file that can only be written in place
+ * ({@link writeFileInPlaceOf}).
  */
 export class EditEngine {
   readonly #options: EditEngineOptions;

@@ -1,10 +1,11 @@
 import { constants } from "node:fs";
 import { access, type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { TriviumError } from "@trivium/core";
 import { systemCodeOf } from "../../file-error.ts";
+import { OpenFolder } from "../open-folder.ts";
 import { assertHandleInsideRoots, type Roots } from "../path-jail.ts";
 import { type CurrentFile, readCurrentFile } from "./current-file.ts";
-import { OpenFolder } from "./open-folder.ts";
 import { sha256Of } from "./splice.ts";
 
 /** A write that is about to happen. */
@@ -25,7 +26,7 @@ export interface PendingWrite {
  * Puts new content in place of what was read: a temporary file beside it, renamed over it.
  *
  * Mode and owner stay. A file with several names, one in a folder that cannot be written, and one that cannot be
- * replaced (a mount point) are written in place. Resolves with false when the file is no longer what was expected;
+ * replaced (a mount point) are written in place; when that fails the old content is put back. Resolves with false when the file is no longer what was expected;
  * then nothing was written.
  *
  * @throws {@link TriviumError} `permissionDenied` outside the roots, or the file system's error.
@@ -111,19 +112,43 @@ async function writeInto(write: PendingWrite, expected: CurrentFile): Promise<bo
     await assertHandleInsideRoots(handle, write.path, write.roots);
     const now = await handle.readFile();
     if (sha256Of(now) !== expected.sha256) return false;
-    await writeFrom(handle, write.content);
-    await handle.truncate(write.content.length);
-    if (write.isDurable) await handle.sync();
+    try {
+      await replaceContent(handle, now, write);
+    } catch (cause) {
+      await restoreContent(handle, now).catch((second: unknown) => {
+        const message = `${write.path} could not be written in place, and its old content could not be put back: ${String(second)}`;
+        throw new TriviumError("internal", message, { cause });
+      });
+      throw cause;
+    }
     return true;
   } finally {
     await handle.close();
   }
 }
 
-async function writeFrom(handle: FileHandle, content: Uint8Array): Promise<void> {
+/** What grows the file comes first: a full disk shows before anything of the old content is gone. */
+async function replaceContent(
+  handle: FileHandle,
+  old: Uint8Array,
+  { content, isDurable }: PendingWrite,
+): Promise<void> {
+  await writeAt(handle, content.subarray(old.length), old.length);
+  await writeAt(handle, content.subarray(0, old.length), 0);
+  await handle.truncate(content.length);
+  if (isDurable) await handle.sync();
+}
+
+async function restoreContent(handle: FileHandle, old: Uint8Array): Promise<void> {
+  await writeAt(handle, old, 0);
+  await handle.truncate(old.length);
+}
+
+async function writeAt(handle: FileHandle, content: Uint8Array, position: number): Promise<void> {
   let written = 0;
   while (written < content.length) {
-    const { bytesWritten } = await handle.write(content, written, content.length - written, written);
+    const at = position + written;
+    const { bytesWritten } = await handle.write(content, written, content.length - written, at);
     written += bytesWritten;
   }
 }

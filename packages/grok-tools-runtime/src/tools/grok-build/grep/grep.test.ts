@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock, TriviumError } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
@@ -210,6 +210,49 @@ describe("GrokBuild:grep", () => {
     expect((await search({ pattern: "k", path: "in" })).output["file_matches"]).toMatchObject([
       { path: join(folder.path, "in/a") },
     ]);
+  });
+
+  it.each(["sub", "sub/a"])(
+    "searches what %s was, although a link to the outside takes its place",
+    async (path) => {
+      await put({ "in/sub/a": "k inside\n", "out/a": "k outside\n" });
+      const programRunner: ProgramRunner = {
+        async run(spec) {
+          await rename(join(folder.path, "in/sub"), join(folder.path, "in/moved"));
+          await symlink("../out", join(folder.path, "in/sub"));
+          return await runner.programs.run(spec);
+        },
+      };
+      const workingDirectory = join(folder.path, "in");
+      const limits = { workspaceRoots: [workingDirectory], sessionFolder: join(folder.path, "session") };
+      context = toolContext({ ...context, ...limits, workingDirectory, programRunner });
+      const { promptText } = await search({ pattern: "k", path });
+      expect(promptText).toContain("k inside");
+      expect(promptText).not.toContain("k outside");
+    },
+  );
+
+  it("lets a glob bring ignored files back, but not where they are off limits", async () => {
+    await put({
+      ".git/HEAD": "",
+      ".gitignore": "*.env\n",
+      "a/x.env": "k\n",
+      "b/y.ts": "k\n",
+      ".h.ts": "k\n",
+    });
+    const counts = async (glob: string): Promise<unknown[]> =>
+      await Promise.all(
+        ["content", "files_with_matches", "count"].map(
+          async (output_mode) => (await search({ pattern: "k", glob, output_mode })).output["match_count"],
+        ),
+      );
+    expect(await counts("*.env")).toEqual([1, 1, 1]);
+    context = toolContext({ ...context, settings: { ...defaultToolSettings, respectGitignore: "all" } });
+    expect(await counts("*.env")).toEqual([0, 0, 0]);
+    expect(await counts("*.ts")).toEqual([1, 1, 1]);
+    expect(await counts("b/*")).toEqual([1, 1, 1]);
+    expect(await counts("!*.ts")).toEqual([0, 0, 0]);
+    expect((await search({ pattern: "k", glob: "*.env" })).output).toMatchObject({ exit_code: 1 });
   });
 
   it("ends the search when its signal aborts", async () => {

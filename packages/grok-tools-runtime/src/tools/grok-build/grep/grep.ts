@@ -34,7 +34,7 @@ export const grep: Tool = defineTool({
   description: `Searches files with ripgrep for a regular expression.
 
 - Special characters of literal text need a backslash, for example \`interface\\{\\}\`. Look-around works too.
-- Hidden and ignored files are left out, unless \`\${{ params.search.path }}\` names them.
+- Hidden and ignored files are left out, unless \`\${{ params.search.path }}\` names them or \`\${{ params.search.glob }}\` matches them; a server can put ignored files off limits altogether.
 - Results are sorted by path and limited; narrow the search with \`\${{ params.search.path }}\`, \`\${{ params.search.glob }}\` or \`\${{ params.search.type }}\`.`,
   input: grepInput,
   params: grepParams,
@@ -59,9 +59,10 @@ async function runGrep(input: GrepInput, context: GrepContext): Promise<ToolResu
   const named = toModelPath(input.path ?? "", context);
   const checked = await checkSearchRoot(named, context);
   if (checked.kind === "failure") return grepFailureResult(checked);
+  await using root = checked.root;
   try {
-    const found = await search(input, checked.root, context);
-    return toResult({ input, named, root: checked.root, found }, context);
+    const found = await search(input, root, context);
+    return toResult({ input, named, root, found }, context);
   } catch (thrown) {
     return toFailedStart(thrown, context);
   }
@@ -115,6 +116,8 @@ function queryOf(input: GrepInput, root: SearchRoot, context: GrepContext): Sear
     pattern: input.pattern,
     root,
     glob: input.glob,
+    // Where ignored files are off limits a glob must not bring them back.
+    globNarrows: context.settings.respectGitignore === "all",
     fileType: input.type,
     ignoreCase: input["-i"],
     multiline: input.multiline,
@@ -156,7 +159,7 @@ function toResult({ input, named, root, found }: Finding, context: GrepContext):
     isTruncated: end.isTruncated || end.isTimedOut || lines.length < all.length,
     maxOutputBytes: context.limits.maxOutput,
     notes: [...notes, ...notesOn(end)],
-    exitCode: all.length > 0 ? 0 : end.exitCode,
+    exitCode: all.length > 0 ? 0 : end.exitCode || 1,
     stderr: end.stderr,
   });
 }

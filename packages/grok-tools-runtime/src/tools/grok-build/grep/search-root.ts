@@ -1,18 +1,17 @@
-import { realpath, stat } from "node:fs/promises";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { accessFailureOf } from "../../../files/access-failure.ts";
 import { ignoreFilter } from "../../../files/ignore/ignore-filter.ts";
 import type { ModelPath } from "../../../files/model-path.ts";
-import { assertPathInsideRoots } from "../../../files/path-jail.ts";
+import { isNotRegular } from "../../../files/open-file.ts";
 import { missingPathText } from "../../../files/path-suggestions.ts";
 import { readableRoots } from "../../../files/session-roots.ts";
-import type { SearchRoot } from "../../../search/search-query.ts";
+import { type OpenSearchRoot, openSearchRoot } from "../../../search/open-search-root.ts";
 import type { ToolContext } from "../../../tool.ts";
 import type { GrepFailure } from "./grep-failure.ts";
 
-/** A root that can be searched, or why not. */
+/** A root that can be searched, to be disposed afterwards, or why not. */
 export type CheckedRoot =
-  | { readonly kind: "root"; readonly root: SearchRoot }
+  | { readonly kind: "root"; readonly root: OpenSearchRoot }
   | ({ readonly kind: "failure" } & GrepFailure);
 
 /** Checks the path of a search before anything is started: pipes would block, folders may be off limits. */
@@ -20,18 +19,12 @@ export async function checkSearchRoot(named: ModelPath, context: ToolContext<unk
   const { path, display } = named;
   const roots = readableRoots(context);
   try {
-    await assertPathInsideRoots(path, roots);
-    const stats = await stat(path);
-    if (!stats.isFile() && !stats.isDirectory()) {
-      return refusal(`Error: ${display} is neither a file nor a folder.`, path, {
-        code: ErrorCode.INVALID_INPUT,
-        reason: "not_a_regular_file",
-      });
-    }
+    const root = await openSearchRoot(path, roots);
     if (
       context.settings.respectGitignore === "all" &&
-      (await context.resource(ignoreFilter).isIgnored(path))
+      (await context.resource(ignoreFilter).isIgnored(root.path))
     ) {
+      await root[Symbol.asyncDispose]();
       return refusal(
         `Error: ${display} is ignored by .gitignore, and ignored files are off limits here.`,
         path,
@@ -41,11 +34,12 @@ export async function checkSearchRoot(named: ModelPath, context: ToolContext<unk
         },
       );
     }
-    // With limits the real folder is searched, so that a link cannot be turned elsewhere meanwhile.
-    const searched = roots === undefined ? path : await realpath(path);
-    return { kind: "root", root: { path: searched, isFile: stats.isFile() } };
+    return { kind: "root", root };
   } catch (thrown) {
     const failure = accessFailureOf(thrown, context.signal);
+    if (isNotRegular(thrown)) {
+      return refusal(`Error: ${display} is neither a file nor a folder.`, path, failure);
+    }
     if (failure.code === ErrorCode.FILE_NOT_FOUND) {
       const scope = { ...context, roots, hints: context.settings.pathHints };
       return refusal(await missingPathText(named, scope), path, failure);

@@ -1,4 +1,5 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { renameSync, symlinkSync } from "node:fs";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "@trivium/core/testing";
 import { ErrorCode } from "@trivium/proto/grok-tools";
@@ -118,6 +119,41 @@ describe("GrokBuild:list_dir", () => {
       const { failure } = await listDir.run({ target_directory }, toolContext({ ...context, ...limits }));
       expect(failure).toMatchObject({ code: ErrorCode.PERMISSION_DENIED, reason: "outside_roots" });
     }
+  });
+
+  it("lists nothing of a link to the outside that takes a folder's place meanwhile", async () => {
+    await put("in/sub/deep/mine", "out/deep/theirs");
+    const swap = (path: string): void => {
+      renameSync(join(folder.path, path), join(folder.path, "moved"));
+      symlinkSync(join(folder.path, "out"), join(folder.path, path));
+    };
+    const resource: ToolContext<unknown>["resource"] = (definition) => {
+      // Asked for after the folder was looked at and before it is read.
+      swap("in/sub");
+      return context.resource(definition);
+    };
+    const limits = { workspaceRoots: [join(folder.path, "in")], sessionFolder: join(folder.path, "session") };
+    const first = await listDir.run(
+      { target_directory: "in/sub" },
+      toolContext({ ...context, ...limits, resource }),
+    );
+    expect(first.failure).toMatchObject({ reason: "outside_roots" });
+    await rm(join(folder.path, "in/sub"));
+    await rename(join(folder.path, "moved"), join(folder.path, "in/sub"));
+    let count = 0;
+    const signal = {
+      aborted: false,
+      // Asked before each level of folders.
+      throwIfAborted() {
+        count += 1;
+        if (count === 1) swap("in/sub");
+      },
+    } as AbortSignal;
+    const second = await listDir.run(
+      { target_directory: "in" },
+      toolContext({ ...context, ...limits, signal }),
+    );
+    expect(second.promptText.split("\n")).toEqual([`- ${folder.path}/in/`, "  - sub/"]);
   });
 
   it("has fixed thresholds in the legacy version", async () => {

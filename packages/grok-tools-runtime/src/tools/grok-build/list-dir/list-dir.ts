@@ -1,12 +1,11 @@
-import { constants } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { accessFailureOf } from "../../../files/access-failure.ts";
 import { type FolderTree, readFolderTree } from "../../../files/folder-tree.ts";
 import { ignoreFilter } from "../../../files/ignore/ignore-filter.ts";
 import { type ModelPath, toModelPath } from "../../../files/model-path.ts";
-import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "../../../files/path-jail.ts";
+import { assertPathInsideRoots, type Roots } from "../../../files/path-jail.ts";
 import { missingPathText } from "../../../files/path-suggestions.ts";
 import { readableRoots } from "../../../files/session-roots.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../tool.ts";
@@ -69,7 +68,7 @@ async function runListDir({ target_directory }: ListDirInput, context: ListConte
   }
 }
 
-/** What keeps the path from being listed, as far as it can be told before. */
+/** What keeps the path from being listed, as far as it can be told before its folders are opened and checked. */
 async function problemWith({ path, display }: ModelPath, roots: Roots): Promise<ListFailure | undefined> {
   await assertPathInsideRoots(path, roots);
   const stats = await stat(path);
@@ -90,14 +89,13 @@ async function problemWith({ path, display }: ModelPath, roots: Roots): Promise<
       text: `Error: ${display} is not a directory.`,
     };
   }
-  await using handle = await open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
-  await assertHandleInsideRoots(handle, path, roots);
   return undefined;
 }
 
 async function readTree(path: string, context: ListContext): Promise<FolderTree> {
   return await readFolderTree({
     path,
+    roots: readableRoots(context),
     ignoreFiles: context.resource(ignoreFilter).files,
     sources: { git: context.settings.respectGitignore !== "off", dotIgnore: true },
     maxEntries: MAX_ENTRIES,

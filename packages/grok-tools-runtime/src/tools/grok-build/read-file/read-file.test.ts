@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants, existsSync, readFileSync } from "node:fs";
+import { mkdir, open, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { temporaryFolder } from "@trivium/core/testing";
@@ -8,6 +9,7 @@ import { ErrorCode } from "@trivium/proto/grok-tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileReadTracker } from "../../../files/file-read-tracker.ts";
 import { toolContext } from "../../../testing/tool-context.ts";
+import { until } from "../../../testing/until.ts";
 import type { ToolContext, ToolResult } from "../../../tool.ts";
 import { defaultToolSettings } from "../../../tool-settings.ts";
 import { readFile } from "./read-file.ts";
@@ -158,6 +160,33 @@ describe("GrokBuild:read_file", () => {
       "1→--- Slide 2 ---\n2→two & more\n3→\n4→Speaker Notes:\n5→say hi\n6→\n7→--- Slide 10 ---\n8→ten",
     );
     expect(output["FileContent"]).not.toHaveProperty("content_concise");
+  });
+
+  it("bounds what a presentation unpacks to, slides and parts together", async () => {
+    const blank = " ".repeat(24 * 1024 * 1024);
+    const slides = [1, 2, 3].map((number) => [`ppt/slides/slide${number}.xml`, blank]);
+    await put("large.pptx", zip(Object.fromEntries(slides)));
+    expect(await read("large.pptx")).toMatchObject({
+      promptText: expect.stringContaining("slide3.xml is too large"),
+      failure: { reason: "too_large" },
+    });
+    const parts = Array.from({ length: 20_001 }, (_, index) => [`ppt/${index}`, ""]);
+    await put("many.pptx", zip(Object.fromEntries([["ppt/slides/slide1.xml", ""], ...parts])));
+    expect(await read("many.pptx")).toMatchObject({ failure: { reason: "too_large" } });
+  });
+
+  it("does not disturb the writer of a pipe", async () => {
+    const path = join(folder.path, "pipe");
+    execFileSync(makePipe, [path]);
+    const writer = spawn("sh", ["-c", 'echo said > "$0"', path], { stdio: "ignore" });
+    const ended = once(writer, "exit");
+    // Asleep: it waits for a reader.
+    await until(() => readFileSync(`/proc/${writer.pid}/stat`, "utf8").includes(") S "));
+    expect(await read("pipe")).toMatchObject({ failure: { reason: "not_a_regular_file" } });
+    await using reader = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
+    await ended;
+    const { bytesRead } = await reader.read(Buffer.alloc(10), 0, 10);
+    expect(bytesRead).toBe(5);
   });
 
   it("says that it cannot read PDF documents yet, with the code for that", async () => {

@@ -5,7 +5,10 @@ import { contentFailure, type ReadFailure } from "./read-failure.ts";
 import { ZipArchive } from "./zip-archive.ts";
 
 const MAX_PPTX_BYTES = 50 * 1024 * 1024;
-const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
+/** Of all slides and notes together. */
+const MAX_UNPACKED_BYTES = 64 * 1024 * 1024;
+/** Far above any presentation that people make. */
+const MAX_ENTRIES = 20_000;
 /** Text beyond this is not returned, so unpacking more has no use. */
 const MAX_TEXT_CHARS = 100_000;
 
@@ -31,21 +34,29 @@ export async function readPptx({
       "too_large",
     );
   }
-  const archive = ZipArchive.parse(await file.handle.readFile());
+  try {
+    return await readSlides(await file.handle.readFile(), { path, display, signal });
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    return contentFailure(`Error: ${display} cannot be read: ${thrown.message}.`, "too_large");
+  }
+}
+
+async function readSlides(
+  bytes: Buffer,
+  { path, display, signal }: Omit<PptxTarget, "file">,
+): Promise<ToolResult | ReadFailure> {
+  const archive = ZipArchive.parse(bytes, MAX_ENTRIES);
   const slides = archive === undefined ? [] : slideNumbers(archive);
   if (archive === undefined || slides.length === 0) {
     return contentFailure(`Error: ${display} is not a presentation, or has no slides.`, "corrupt");
   }
   const parts: string[] = [];
+  const reader = new SlideReader(archive);
   let length = 0;
   for (const slide of slides) {
     signal.throwIfAborted();
-    const part = await slideText(archive, slide).catch((thrown: unknown) => {
-      if (thrown instanceof RangeError) return thrown;
-      throw thrown;
-    });
-    if (part instanceof RangeError)
-      return contentFailure(`Error: ${display} cannot be read: ${part.message}.`, "too_large");
+    const part = await reader.textOf(slide);
     parts.push(part);
     length += part.length;
     if (length > MAX_TEXT_CHARS) {
@@ -73,24 +84,35 @@ function slideNumbers(archive: ZipArchive): number[] {
     .sort((one, other) => one - other);
 }
 
-async function slideText(archive: ZipArchive, slide: number): Promise<string> {
-  const lines = [`--- Slide ${slide} ---`, ...(await paragraphsOf(archive, `ppt/slides/slide${slide}.xml`))];
-  const notes = await paragraphsOf(archive, `ppt/notesSlides/notesSlide${slide}.xml`);
-  if (notes.length > 0) lines.push("", "Speaker Notes:", ...notes);
-  return lines.join("\n");
-}
+/** Unpacks what slides need, in all at most {@link MAX_UNPACKED_BYTES}. */
+class SlideReader {
+  readonly #archive: ZipArchive;
+  #leftBytes = MAX_UNPACKED_BYTES;
 
-/** Text of each paragraph that has some. ECMA-376 part 1, 21.1.2: `a:p` holds runs with `a:t`. */
-async function paragraphsOf(archive: ZipArchive, name: string): Promise<string[]> {
-  const xml = (await archive.read(name, MAX_ENTRY_BYTES))?.toString("utf8") ?? "";
-  return xml
-    .split("</a:p>")
-    .map((paragraph) =>
-      [...paragraph.matchAll(/<a:t(?:\s[^<>]*)?>([^<]*)<\/a:t>/g)]
-        .map(([, text = ""]) => decodeEntities(text))
-        .join(""),
-    )
-    .filter((text) => text.trim() !== "");
+  constructor(archive: ZipArchive) {
+    this.#archive = archive;
+  }
+
+  async textOf(slide: number): Promise<string> {
+    const lines = [`--- Slide ${slide} ---`, ...(await this.#paragraphsOf(`ppt/slides/slide${slide}.xml`))];
+    const notes = await this.#paragraphsOf(`ppt/notesSlides/notesSlide${slide}.xml`);
+    if (notes.length > 0) lines.push("", "Speaker Notes:", ...notes);
+    return lines.join("\n");
+  }
+
+  /** Text of each paragraph that has some. ECMA-376 part 1, 21.1.2: `a:p` holds runs with `a:t`. */
+  async #paragraphsOf(name: string): Promise<string[]> {
+    const bytes = await this.#archive.read(name, this.#leftBytes);
+    this.#leftBytes -= bytes?.length ?? 0;
+    return (bytes?.toString("utf8") ?? "")
+      .split("</a:p>")
+      .map((paragraph) =>
+        [...paragraph.matchAll(/<a:t(?:\s[^<>]*)?>([^<]*)<\/a:t>/g)]
+          .map(([, text = ""]) => decodeEntities(text))
+          .join(""),
+      )
+      .filter((text) => text.trim() !== "");
+  }
 }
 
 function decodeEntities(text: string): string {

@@ -30,13 +30,19 @@ export class ZipArchive {
     this.#entries = entries;
   }
 
-  /** Undefined when the bytes are no archive. */
-  static parse(bytes: Buffer): ZipArchive | undefined {
+  /**
+   * Undefined when the bytes are no archive.
+   *
+   * @throws RangeError when it has more than `maxEntries`.
+   */
+  static parse(bytes: Buffer, maxEntries: number): ZipArchive | undefined {
     const end = findEnd(bytes);
     if (end === undefined) return undefined;
     const entries = new Map<string, ZipEntry>();
     let at = bytes.readUInt32LE(end + 16);
-    for (let left = bytes.readUInt16LE(end + 10); left > 0; left -= 1) {
+    const entryCount = bytes.readUInt16LE(end + 10);
+    if (entryCount > maxEntries) throw new RangeError(`it has more than ${maxEntries} parts`);
+    for (let left = entryCount; left > 0; left -= 1) {
       if (at + ENTRY_BYTES > bytes.length || bytes.readUInt32LE(at) !== ENTRY_SIGNATURE) return undefined;
       const nameBytes = bytes.readUInt16LE(at + 28);
       entries.set(bytes.toString("utf8", at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes), {
@@ -63,14 +69,14 @@ export class ZipArchive {
     const packed = entry === undefined ? undefined : this.#packed(entry);
     if (entry === undefined || packed === undefined) return undefined;
     if (entry.method === METHOD_STORED) {
-      if (packed.length > maxBytes) throw new RangeError(`${name} has more than ${maxBytes} bytes`);
+      if (packed.length > maxBytes) throw tooLarge(name);
       return packed;
     }
     if (entry.method !== METHOD_DEFLATED) return undefined;
     try {
       return await inflate(packed, { maxOutputLength: maxBytes });
     } catch (cause) {
-      if (cause instanceof RangeError) throw cause;
+      if (cause instanceof RangeError) throw tooLarge(name);
       return undefined;
     }
   }
@@ -84,6 +90,10 @@ export class ZipArchive {
       ? undefined
       : this.#bytes.subarray(start, start + compressedBytes);
   }
+}
+
+function tooLarge(name: string): RangeError {
+  return new RangeError(`${name} is too large to be unpacked`);
 }
 
 /** The end record stands last, behind it only a comment. */

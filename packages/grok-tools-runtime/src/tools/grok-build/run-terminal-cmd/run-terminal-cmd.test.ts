@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallOptions } from "../../../execute/call-options.ts";
 import type { ToolAnswer } from "../../../execute/tool-answer.ts";
 import { createCommandRunner, type ProcessRunner } from "../../../process/create-command-runner.ts";
+import { leftoversEndedNote, MAX_COMMANDS_WITH_LEFTOVERS } from "../../../shell/leftover-limit.ts";
 import { commandLines } from "../../../testing/command-lines.ts";
 import { type TestRuntime, testRuntime } from "../../../testing/test-runtime.ts";
 import { until } from "../../../testing/until.ts";
@@ -33,7 +34,9 @@ beforeAll(async () => {
       TRIVIUM_TOKEN: "secret",
       OPENAI_API_KEY: "secret",
       EXTRA: "kept back",
+      ACME_MODELS: "secret",
     },
+    secretVariables: ["ACME_MODELS"],
   });
 });
 afterAll(async () => {
@@ -153,6 +156,38 @@ describe("GrokBuild:run_terminal_cmd", { timeout: 20_000 }, () => {
     expect(String(output["output_file"])).toMatch(/\/terminal\/[A-Za-z0-9_-]+\.log$/);
     const other = await run(session, { command: "echo y" }, { callId: "../../evil/" });
     expect(other.output["output_file"]).not.toBe(output["output_file"]);
+  });
+
+  it("gives no log to a second command while something of the first may write it", async () => {
+    await using session = await open();
+    const options = { callId: "again" };
+    const first = await run(session, { command: "sleep 47 & echo first" }, options);
+    const second = await run(session, { command: "echo second" }, options);
+    expect(second.output["output_file"]).not.toBe(first.output["output_file"]);
+    expect(readFileSync(String(first.output["output_file"]), "utf8")).toBe("first\n");
+  });
+
+  it("ends what one command too many leaves running, and says so", async () => {
+    await using session = await open();
+    for (let count = 0; count < MAX_COMMANDS_WITH_LEFTOVERS; count++) {
+      const { text } = await run(session, { command: "sleep 48 > /dev/null 2>&1 &" });
+      expect(text).toBe("exit: 0\n");
+    }
+    const { text } = await run(session, { command: "sleep 49 > /dev/null 2>&1 & echo up" });
+    expect(text).toBe(`exit: 0\nup\n\n${leftoversEndedNote}\n`);
+    expect(commandLines().filter((line) => line === "sleep 49")).toEqual([]);
+    const started = await run(session, { command: "sleep 49 > /dev/null 2>&1 &", is_background: true });
+    const task_ids = [started.output["task_id"]];
+    const task = await call(session, "get_task_output", { task_ids, timeout_ms: 5000 });
+    expect(task.text).toContain(leftoversEndedNote);
+    await until(() => !commandLines().includes("sleep 49"));
+  });
+
+  it("passes on nothing that the runtime was told is secret", async () => {
+    await using session = await open({ shell_environment_policy: { inherit: "all" } });
+    const { text } = await run(session, { command: "env | cut -d= -f1" });
+    expect(text.split("\n")).toContain("EXTRA");
+    expect(text.split("\n")).not.toContain("ACME_MODELS");
   });
 
   it("says which folder is missing", async () => {
@@ -293,6 +328,18 @@ describe("background tasks", { timeout: 20_000 }, () => {
       summary: "1/2 tasks completed (wait_any)",
       results: [{ status: "running" }, { status: "completed" }],
     });
+  });
+
+  it("keep their log from a later command of the same call id after their end", async () => {
+    await using session = await open();
+    const options = { callId: "once more" };
+    const started = await run(session, { command: "echo kept", is_background: true }, options);
+    const task_ids = [started.output["task_id"]];
+    await call(session, "get_task_output", { task_ids, timeout_ms: 5000 });
+    await until(() => runner.stats().live === 0 && runner.stats().lingering === 0);
+    await run(session, { command: "echo other" }, options);
+    const { output } = await call(session, "get_task_output", { task_ids });
+    expect(output["Result"]).toMatchObject({ output: "kept\n" });
   });
 
   it("write logs that two tasks of one call id do not share", async () => {

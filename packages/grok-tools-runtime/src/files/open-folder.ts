@@ -1,8 +1,18 @@
 import { constants } from "node:fs";
-import { access, type FileHandle, mkdir, open } from "node:fs/promises";
-import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "../path-jail.ts";
+import { access, type FileHandle, open } from "node:fs/promises";
+import { makeFolder } from "@trivium/core/node";
+import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "./path-jail.ts";
 
-/** An open folder in which files are made and renamed. Dispose it after use. */
+/** How a folder is opened. */
+export interface OpenFolderOptions {
+  readonly roots: Roots;
+  /** Make it, with the folders above it. */
+  readonly create?: boolean | undefined;
+  /** Refuse a link in its place (ELOOP or ENOTDIR). */
+  readonly refusesLink?: boolean | undefined;
+}
+
+/** An open folder in which files are made, renamed or listed. Dispose it after use. */
 export class OpenFolder implements AsyncDisposable {
   readonly #handle: FileHandle;
   readonly #base: string;
@@ -17,12 +27,14 @@ export class OpenFolder implements AsyncDisposable {
    *
    * @throws {@link TriviumError} `permissionDenied` outside the roots, or the file system's error.
    */
-  static async open(path: string, { roots, create }: { roots: Roots; create: boolean }): Promise<OpenFolder> {
+  static async open(path: string, options: OpenFolderOptions): Promise<OpenFolder> {
+    const { roots, create = false, refusesLink = false } = options;
     if (create) {
       await assertPathInsideRoots(path, roots);
-      await mkdir(path, { recursive: true });
+      await makeFolder(path);
     }
-    const handle = await open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
+    const noFollow = refusesLink ? (constants.O_NOFOLLOW ?? 0) : 0;
+    const handle = await open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow);
     try {
       await assertHandleInsideRoots(handle, path, roots);
       return new OpenFolder(handle, await baseOf(handle, path));
@@ -30,6 +42,11 @@ export class OpenFolder implements AsyncDisposable {
       await handle.close();
       throw cause;
     }
+  }
+
+  /** Path of this very folder, even when its own path changes meanwhile. */
+  get path(): string {
+    return this.#base;
   }
 
   /** Path of an entry that stays in this very folder, even when the folder's own path changes meanwhile. */
