@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
@@ -60,11 +62,42 @@ describe("trivium", () => {
     expect(help.stdout).toMatch(/serve[\s\S]*doctor[\s\S]*config/);
   });
 
+  it("names the nearest command", async () => {
+    expect(await run(["docter"])).toMatchObject({
+      exitCode: 2,
+      stderr: "trivium: there is no command docter; did you mean doctor\n",
+    });
+    expect((await run(["frobnicate"])).stderr).toContain("there are: serve, doctor, config, help");
+  });
+
   it("refuses to serve others without a token", async () => {
     expect(await run(["serve", "--listen", "0.0.0.0:0"])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/listen is 0\.0\.0\.0:0, which others can reach, and there is no token/),
     });
+  });
+
+  it("refuses a workspace that is no folder", async () => {
+    expect(await run(["serve", "--listen", "127.0.0.1:0", "--workspace", "/no/such"])).toMatchObject({
+      exitCode: 2,
+      stderr: "trivium: workspace is /no/such, which is no folder: make it, or name another one\n",
+    });
+  });
+
+  it("says what to do about a port that is taken, and leaves nothing behind", async () => {
+    await using folder = await temporaryFolder();
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const listen = `127.0.0.1:${port}`;
+    const parameters = ["--workspace", folder.path, "--data-dir", join(folder.path, "data")];
+    expect(
+      await run(["serve", "--listen", listen, "--set", "services=code-mode", ...parameters]),
+    ).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`trivium: cannot listen on ${listen}: another program listens there`),
+    });
+    other.close();
   });
 
   it("refuses half a TLS configuration", async () => {

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from "commander";
 import { configRows, formatConfig } from "./commands/config-print.ts";
 import { doctor } from "./commands/doctor.ts";
 import { serve } from "./commands/serve.ts";
+import { nearest } from "./config/nearest.ts";
 import { type Config, readConfig } from "./config/read-config.ts";
 import { version } from "./version.ts";
 
@@ -64,6 +65,14 @@ export async function runCli(parameters: readonly string[], io: CliProcess): Pro
       const rows = configRows(effectiveConfig(options, io));
       io.stdout.write(`${options.json === true ? JSON.stringify(rows, undefined, 2) : formatConfig(rows)}\n`);
     });
+  const [command] = parameters;
+  const names = [...program.commands.map((known) => known.name()), "help"];
+  if (command !== undefined && !command.startsWith("-") && !names.includes(command)) {
+    const suggestion = nearest(command, names);
+    const hint = suggestion === undefined ? `there are: ${names.join(", ")}` : `did you mean ${suggestion}`;
+    io.stderr.write(`trivium: there is no command ${command}; ${hint}\n`);
+    return USAGE;
+  }
   try {
     await program.parseAsync(parameters, { from: "user" });
     return exitCode;

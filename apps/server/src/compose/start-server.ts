@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { codeModeMethodLimits, codeModeService } from "@trivium/code-mode-host";
-import { type Logger, silentLogger } from "@trivium/core";
+import { type Logger, silentLogger, TriviumError } from "@trivium/core";
 import { crabcodeMethodLimits, crabcodeService } from "@trivium/crabcode-server";
 import { createEndpoint, type TlsOptions } from "@trivium/endpoint";
 import { grokToolsService } from "@trivium/grok-tools-server";
@@ -54,6 +54,7 @@ export async function startServer(
       `listen is ${values.listen}, which others can reach, and there is no token: set TRIVIUM_TOKEN, or listen on 127.0.0.1`,
     );
   }
+  assertWorkspace(values.workspace);
   const { env, logger = silentLogger } = surroundings;
   await using stack = new AsyncDisposableStack();
   const dataDir = stack.use(openDataFolder(values.dataDir)).path;
@@ -106,9 +107,30 @@ export async function startServer(
   });
   stack.use(registerMetrics(endpoint.metrics, { tools, codeMode }));
   const containment = tools === undefined ? undefined : (await tools.processes.containment()).summary;
-  const { url, port: bound } = await endpoint.listen({ host, port });
+  const { url, port: bound } = await endpoint.listen({ host, port }).catch((cause: unknown) => {
+    throw listenError(values.listen, cause);
+  });
   const owned = stack.move();
   return { url, port: bound, containment, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function assertWorkspace(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new ConfigError(`workspace is ${path}, which is no folder: make it, or name another one`);
+}
+
+/** What the system says of an address, with what to do about it. */
+function listenError(listen: string, cause: unknown): unknown {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const remedies: Readonly<Record<string, string>> = {
+    EADDRINUSE: "another program listens there; stop it, or set listen to another port",
+    EADDRNOTAVAIL: "this machine has no such address",
+    EACCES: "ports below 1024 need special rights; set listen to a higher one",
+  };
+  const remedy = typeof code === "string" ? remedies[code] : undefined;
+  return remedy === undefined
+    ? cause
+    : new TriviumError("unavailable", `cannot listen on ${listen}: ${remedy}`, { cause });
 }
 
 function readTls(values: ConfigValues): TlsOptions | undefined {

@@ -85,7 +85,7 @@ export const configKeys = {
       "File with the authorities (PEM) that sign client certificates. With it every client needs one.",
   }),
   services: key({
-    schema: z.array(z.enum(services)),
+    schema: z.array(z.enum(services)).min(1),
     default: [...services],
     description: "Which services the server offers.",
   }),
