@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { CrabcodeClient } from "@trivium/crabcode-client";
+import { openToolSession } from "@trivium/grok-tools-client";
 import { createNodeTransport } from "@trivium/rpc/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ServerProcess, startServerProcess } from "./server/server-process.ts";
@@ -56,6 +57,40 @@ describe("a conversation with a language model", () => {
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
     provider.close();
+  });
+
+  it("keeps the keys of its providers from commands, whatever the configuration inherits", async () => {
+    await using guarded = await startServerProcess({
+      parameters: [
+        "--set",
+        'models={"m":{"provider":"openai","model":"m","apiKeyEnv":"ODDLY_NAMED"}}',
+        "--set",
+        'tools.environment={"inherit":"all","ignoreDefaultExcludes":true}',
+      ],
+      env: {
+        ODDLY_NAMED: "s3cret-1",
+        OPENAI_API_KEY: "s3cret-2",
+        TRIVIUM_TOKEN: "s3cret-3",
+        HARMLESS: "seen",
+      },
+    });
+    await using transport = createNodeTransport({ baseUrl: guarded.url, token: "s3cret-3" });
+    const tools = await openToolSession(transport, {
+      tools: [{ id: "GrokBuild:run_terminal_cmd", params: { enabled_background: false } }],
+    });
+    const { promptText } = await tools.callOrThrow("run_terminal_cmd", {
+      command: "env",
+      description: "look",
+    });
+    expect(promptText).toContain("HARMLESS=seen");
+    expect(promptText).not.toContain("s3cret");
+    const client = new CrabcodeClient(transport);
+    await client.switchModel("offline");
+    const turn = client.send("run env", { onPermission: () => "allow" });
+    let result = "";
+    for await (const event of turn) if (event.type === "tool_result") result += event.result;
+    expect(result).toContain("HARMLESS=seen");
+    expect(result).not.toContain("s3cret");
   });
 
   it.each([

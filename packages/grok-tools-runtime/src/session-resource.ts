@@ -54,6 +54,8 @@ export interface SessionScope {
   readonly sessionDirectory: string;
   /** Private folder for logs and artefacts, absolute. It exists. */
   readonly sessionFolder: string;
+  /** Folder of the server's data, with those of all sessions. Not for tools; sandboxes hide it. */
+  readonly dataDir: string;
   /** Aborts when the session ends. */
   readonly sessionSignal: AbortSignal;
   readonly clock: Clock;

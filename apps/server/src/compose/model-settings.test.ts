@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toModelSettings, toSettingsKeys } from "./model-settings.ts";
+import { keyVariables, toModelSettings, toSettingsKeys } from "./model-settings.ts";
 
 const values = {
   models: { local: { provider: "ollama", baseUrl: "http://127.0.0.1:1/v1", apiKeyEnv: "K" } },
@@ -12,6 +12,10 @@ describe("model settings", () => {
       models: { local: { provider: "ollama", base_url: "http://127.0.0.1:1/v1", api_key_env: "K" } },
       default_model: "local",
     });
+  });
+
+  it("tell which variables hold keys", () => {
+    expect(keyVariables(values)).toEqual(["K"]);
   });
 
   it("leave out a default that nobody chose", () => {

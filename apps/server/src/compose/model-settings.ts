@@ -20,6 +20,13 @@ export function toModelSettings(values: Pick<ConfigValues, "models" | "defaultMo
   return { api: {}, models, ...(values.defaultModel !== undefined && { defaultModel: values.defaultModel }) };
 }
 
+/** Variables that hold keys of the configured models, whatever they are called. Commands never get them. */
+export function keyVariables({ models }: Pick<ConfigValues, "models">): string[] {
+  return Object.values(models).flatMap(({ apiKeyEnv, api_key_env }) =>
+    [apiKeyEnv, api_key_env].filter((name) => typeof name === "string"),
+  );
+}
+
 function snakeCase(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

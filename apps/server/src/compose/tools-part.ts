@@ -6,6 +6,7 @@ import {
 } from "@trivium/grok-tools-runtime";
 import type { ConfigValues } from "../config/config-keys.ts";
 import { version } from "../version.ts";
+import { keyVariables } from "./model-settings.ts";
 import type { Part } from "./part.ts";
 
 /** The processes and tools of a server. Both are owned by the stack they were made on. */
@@ -33,6 +34,7 @@ export async function startTools(
       commandRunner: processes,
       programRunner: processes.programs,
       environment: env,
+      secretVariables: keyVariables(values),
       logger: logger.child({ part: "grok-tools" }),
       settings: {
         logicalErrors: values["tools.logicalErrors"],

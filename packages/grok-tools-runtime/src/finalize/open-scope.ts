@@ -29,6 +29,7 @@ export async function openScope(
     sessionId,
     sessionDirectory: directory,
     sessionFolder: folder,
+    dataDir: ports.dataDir,
     sessionSignal,
     clock,
     ids,

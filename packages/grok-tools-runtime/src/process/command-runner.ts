@@ -20,6 +20,11 @@ export interface CommandRunner extends AsyncDisposable {
 export interface CommandSpec {
   /** Program and arguments. A shell command is `["bash", "-c", text]`; the runner takes care of texts that exceed a kernel limit. */
   readonly argv: readonly [string, ...string[]];
+  /**
+   * Name of the program of `argv` when that only wraps the command and would end it at once if it were asked to end
+   * itself: its processes get no SIGTERM. They end with the command, or with SIGKILL.
+   */
+  readonly wrapper?: string | undefined;
   /** Existing folder, absolute. */
   readonly workingDirectory: string;
   /** The complete environment of the command; nothing of the server's own is added except the runner's markers. */

@@ -139,6 +139,7 @@ export class SupervisedRun implements Command {
       type: "run",
       commandId,
       argv,
+      wrapper: this.#spec.wrapper,
       workingDirectory,
       env: { ...env, [COMMAND_MARK]: commandId, [SERVER_MARK]: serverId },
       stdin,

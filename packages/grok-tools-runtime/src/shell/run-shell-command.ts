@@ -83,7 +83,7 @@ async function startCommand({ input, context, timeout, outputFile, command }: Sh
     extra: params.env,
     isBackground: input.is_background,
   });
-  const argv = await withSandbox(
+  const wrapped = await withSandbox(
     shellArguments(command, { shell: params.shell, isLogin: settings.loginShell, environment: env }),
     context,
   );
@@ -92,7 +92,7 @@ async function startCommand({ input, context, timeout, outputFile, command }: Sh
     !input.is_background && input.timeout === undefined && context.timeoutMs !== undefined;
   try {
     return await context.commandRunner.start({
-      argv,
+      ...wrapped,
       workingDirectory,
       env,
       timeoutMs: timeout.runMs,

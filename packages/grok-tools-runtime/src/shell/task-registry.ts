@@ -15,6 +15,11 @@ const MAX_REPORTED_IDS = 500;
 const SESSION_END_GRACE_MS = 1000;
 const MAX_NAME_CHARACTERS = 128;
 
+/** Where the commands of a session have their logs. */
+export function logFolder(sessionFolder: string): string {
+  return join(sessionFolder, "terminal");
+}
+
 /** The background tasks of one session, and what its foreground commands have left running. */
 export class TaskRegistry {
   /** Ends of tasks are told to the model unless a toolset wishes otherwise. */
@@ -82,7 +87,7 @@ export class TaskRegistry {
    * @returns the path, to be given back with {@link TaskRegistry.closeLog}
    */
   async openLog(callId: string): Promise<string> {
-    const folder = join(this.#scope.sessionFolder, "terminal");
+    const folder = logFolder(this.#scope.sessionFolder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const name = fileNameOf(callId);
     let path = join(folder, `${name}.log`);

@@ -14,6 +14,7 @@ export function toolContext(overrides: Partial<ToolContext<unknown>> = {}): Tool
     sessionId: "session-1",
     sessionDirectory: workingDirectory,
     sessionFolder: workingDirectory,
+    dataDir: workingDirectory,
     sessionSignal: new AbortController().signal,
     clock: new ManualClock(),
     ids: sequentialIds(),

@@ -11,6 +11,7 @@ import {
   WorkspaceSearch,
 } from "@trivium/grok-tools-runtime/internal";
 import type { ConfigValues } from "../../config/config-keys.ts";
+import { keyVariables } from "../model-settings.ts";
 import type { Part } from "../part.ts";
 import type { ToolsPart } from "../tools-part.ts";
 import { createRunCommand } from "./run-command.ts";
@@ -50,6 +51,7 @@ export function openToolbox(values: ConfigValues, { env, dataDir }: Part, tools:
     const commands = createRunCommand({
       runner: tools.processes,
       policy: values["tools.environment"],
+      secretVariables: keyVariables(values),
       server: env,
       workingDirectory: cwd,
       logFolder,

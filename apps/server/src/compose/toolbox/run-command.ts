@@ -16,6 +16,8 @@ import { keptText, utf8BytesOf } from "./kept-text.ts";
 export interface RunCommandOptions {
   readonly runner: CommandRunner;
   readonly policy: EnvironmentPolicy;
+  /** Variables that hold keys; commands never get them. */
+  readonly secretVariables: readonly string[];
   /** Variables of the server, of which commands inherit by policy. */
   readonly server: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
@@ -41,6 +43,7 @@ export function createRunCommand(options: RunCommandOptions): AsyncDisposable & 
         env: buildShellEnvironment({
           server: options.server,
           policy: options.policy,
+          secretVariables: options.secretVariables,
           extra: request.environment,
         }),
         timeoutMs: request.timeoutMs,

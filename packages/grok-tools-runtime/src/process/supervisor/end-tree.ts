@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { nameOf } from "./process-table.ts";
 import { type ProcessTree, trySignal } from "./process-tree.ts";
 
 export interface EndTreeOptions {
@@ -6,6 +7,8 @@ export interface EndTreeOptions {
   readonly graceMs: number;
   /** Group that gets SIGTERM besides the members. */
   readonly groupId: number | undefined;
+  /** Name of processes that get no SIGTERM. With it the group as a whole gets none. */
+  readonly wrapper: string | undefined;
   /** Cuts the grace short. */
   readonly hurry: AbortSignal;
 }
@@ -14,10 +17,10 @@ const KILL_LIMIT_MS = 5000;
 
 /** Ends every process of a tree: asks, waits, kills. Resolves when nothing is left or nothing more can be done. */
 export async function endTree(tree: ProcessTree, options: EndTreeOptions): Promise<void> {
-  const { graceMs, groupId, hurry } = options;
+  const { graceMs, groupId, wrapper, hurry } = options;
   if (graceMs > 0 && !hurry.aborted) {
-    if (groupId !== undefined) trySignal(-groupId, "SIGTERM");
-    const members = tree.members();
+    if (groupId !== undefined && wrapper === undefined) trySignal(-groupId, "SIGTERM");
+    const members = tree.members().filter((pid) => wrapper === undefined || nameOf(pid) !== wrapper);
     for (const pid of members) trySignal(pid, "SIGTERM");
     // A stopped process would take note of SIGTERM only when it runs again.
     for (const pid of members) trySignal(pid, "SIGCONT");

@@ -29,6 +29,8 @@ export interface RunMessage {
   readonly type: "run";
   readonly commandId: string;
   readonly argv: readonly [string, ...string[]];
+  /** Name of processes that are not asked to end. */
+  readonly wrapper?: string | undefined;
   readonly workingDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdin?: string | undefined;

@@ -79,7 +79,12 @@ export function childrenOf(root: number): number[] {
 export function commandLineOf(pid: number): string {
   const line = (readText(`/proc/${pid}/cmdline`) ?? "").replaceAll("\0", " ").trim();
   if (line !== "") return Buffer.from(line).subarray(0, 200).toString().replace(/�$/, "");
-  return `[${(readText(`/proc/${pid}/comm`) ?? "").trim()}]`;
+  return `[${nameOf(pid)}]`;
+}
+
+/** What the kernel calls a process: at most 15 bytes of its program's name. Empty when it is gone. */
+export function nameOf(pid: number): string {
+  return (readText(`/proc/${pid}/comm`) ?? "").trim();
 }
 
 /** True when the environment a process was started with holds `entry` (`NAME=value`). False when it cannot be read. */

@@ -208,7 +208,7 @@ export class SupervisedCommand {
     if (tree === undefined || this.#outputs === undefined) return;
     // The number of a group whose leader was reaped may be another's.
     const groupId = this.#status === undefined ? this.#shellPid : undefined;
-    await endTree(tree, { graceMs, groupId, hurry: ending.hurry.signal });
+    await endTree(tree, { graceMs, groupId, wrapper: this.#spec.wrapper, hurry: ending.hurry.signal });
     await this.#outputs.settle();
     const isEmpty = tree.isEmpty();
     // Node tells of the shell's end a turn later than the kernel.
