@@ -239,6 +239,35 @@ describe("serveTools", () => {
     ]);
   });
 
+  it("fails a call whose result the host refuses, and the session lives", async () => {
+    const refused: string[] = [];
+    const host = new FakeHost({
+      async *execute(request) {
+        const { executionId } = request;
+        yield { event: { case: "started", value: { executionId, cellId: "1" } } };
+        host.call({ executionId, cellId: "1", invocationId: invocation(1), toolName: { name: "tool" } });
+        await until(() => host.completed.length === 1);
+        yield { event: { case: "outcome", value: host.complete(request, "done") } };
+      },
+      completeToolCall(request) {
+        if (request.outcome.case === "succeeded") {
+          refused.push(request.invocationId);
+          throw new ConnectError("not this", Code.InvalidArgument);
+        }
+        host.completed.push(request);
+        return {};
+      },
+    });
+    await using session = await CodeModeSession.open(host.transport);
+    await session.serveTools({ tool: () => 1 });
+    expect((await session.execute("")).state).toBe("completed");
+    expect(refused).toEqual([invocation(1)]);
+    expect(host.completed[0]?.outcome).toMatchObject({
+      case: "failed",
+      value: { message: expect.stringContaining("not this") },
+    });
+  });
+
   it("aborts a handler whose call is cancelled and sends no result", async () => {
     const host = new FakeHost({
       async *execute({ executionId }, { signal }) {
@@ -343,6 +372,32 @@ describe("notifications", () => {
     host.event({ case: "notification", value: { notificationId: invocation(1), executionId: "e" } });
     await until(() => host.acknowledged.length === 1);
     await expect(session.execute("a")).resolves.toBeDefined();
+  });
+});
+
+describe("callbacks that throw", () => {
+  it("are told to the one for errors, and the session goes on", async () => {
+    const errors: unknown[] = [];
+    const host = new FakeHost();
+    await using session = await CodeModeSession.open(host.transport, {
+      onCellClosed: (cellId) => {
+        throw new Error(`closed ${cellId}`);
+      },
+      onNotification: () => Promise.reject(new Error("notified")),
+      onCallbackError: (error) => {
+        errors.push(error);
+        throw new Error("never seen");
+      },
+    });
+    await session.execute("one");
+    host.event({
+      case: "notification",
+      value: { notificationId: "n", executionId: "e", cellId: "1", callId: "c", text: "" },
+    });
+    await session.execute("two");
+    await until(() => errors.length === 3 && host.acknowledged.length === 1);
+    expect(errors.map(String).toSorted()).toEqual(["Error: closed 1", "Error: closed 2", "Error: notified"]);
+    expect(session.sessionId).toBe(SESSION_ID);
   });
 });
 

@@ -7,6 +7,7 @@ import {
   type SessionOpened,
 } from "@trivium/proto/code-mode";
 import { fromConnectError } from "@trivium/rpc";
+import { Callbacks } from "./callbacks.ts";
 import { readLease } from "./lease.ts";
 import { type CellAnswer, type CellOutcome, fromWaitResponse, fromWireOutcome } from "./outcome.ts";
 import { PeerWatch } from "./peer-watch.ts";
@@ -86,21 +87,21 @@ export class CodeModeSession implements AsyncDisposable {
     }
     const { sessionId, catalogSupport } = opened;
     const link = new SessionLink({ client, sessionId, clock, requestTimeoutMs, lifetime });
-    const executions = new Executions((cellId) => options.onCellClosed?.(cellId));
+    const callbacks = new Callbacks(options);
+    const executions = new Executions((cellId) => callbacks.cellClosed(cellId));
     const watch = new PeerWatch(clock, heartbeatIntervalS * 1000, (silentMs) =>
       link.end(`the host has been silent for ${silentMs} ms`),
     );
     const heard = (isHeartbeat: boolean): void => watch.heard(isHeartbeat);
     const toolServer = new ToolServer({ link, executions, heartbeatIntervalS, heard });
-    const { onNotification } = options;
     const lease = { [Symbol.asyncIterator]: () => events };
-    void readLease(lease, { link, watch, executions, toolServer, onNotification });
+    void readLease(lease, { link, watch, executions, toolServer, callbacks });
     return new CodeModeSession({
       link,
       executions,
       toolServer,
       catalogue: new Catalogue(catalogSupport > 0),
-      awaitsNotifications: onNotification !== undefined,
+      awaitsNotifications: options.onNotification !== undefined,
     });
   }
 

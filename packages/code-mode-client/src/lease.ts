@@ -1,7 +1,7 @@
 import type { SessionEvent } from "@trivium/proto/code-mode";
+import type { Callbacks } from "./callbacks.ts";
 import type { PeerWatch } from "./peer-watch.ts";
 import type { SessionLink } from "./session-link.ts";
-import type { OpenSessionOptions } from "./session-options.ts";
 import type { Executions } from "./tools/executions.ts";
 import type { ToolServer } from "./tools/tool-server.ts";
 
@@ -11,7 +11,7 @@ export interface LeaseParts {
   readonly watch: PeerWatch;
   readonly executions: Executions;
   readonly toolServer: ToolServer;
-  readonly onNotification: OpenSessionOptions["onNotification"];
+  readonly callbacks: Callbacks;
 }
 
 /** Reads the lease to its end, which is the end of the session. */
@@ -55,15 +55,11 @@ function take(event: SessionEvent["event"], parts: LeaseParts): void {
 /** Runs the handler, then acknowledges, also when there is no handler or it failed. */
 async function notify(
   notification: Extract<SessionEvent["event"], { case: "notification" }>["value"],
-  { link, onNotification }: LeaseParts,
+  { link, callbacks }: LeaseParts,
 ): Promise<void> {
   const { notificationId, executionId, cellId, callId: toolCallId, text } = notification;
   const { client, sessionId } = link;
-  try {
-    await onNotification?.({ executionId, cellId, toolCallId, text }, link.signal);
-  } catch {
-    // A handler that fails concerns neither the program, which does not wait, nor the session.
-  }
+  await callbacks.notified({ executionId, cellId, toolCallId, text }, link.signal);
   try {
     await link.call((options) => client.acknowledgeNotification({ sessionId, notificationId }, options));
   } catch {

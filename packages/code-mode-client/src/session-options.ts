@@ -29,11 +29,17 @@ export interface OpenSessionOptions {
   readonly requestTimeoutMs?: number;
   /**
    * Called for each notification, in order of arrival, without waiting for the one before. A completed outcome is
-   * released when those of its cell have finished. A failure is ignored. `signal` aborts when the session ends.
+   * released when those of its cell have finished. A failure goes to {@link onCallbackError}. `signal` aborts when the
+   * session ends.
    */
   readonly onNotification?: (notification: CellNotification, signal: AbortSignal) => void | Promise<void>;
-  /** Called once for each cell that is gone, also when the session ends. */
+  /** Called once for each cell that is gone, also when the session ends. A failure goes to {@link onCallbackError}. */
   readonly onCellClosed?: (cellId: string) => void;
+  /**
+   * Called with what another of these callbacks threw or rejected with. The session goes on in any case; what this one
+   * throws is ignored. Default: nothing is done.
+   */
+  readonly onCallbackError?: (error: unknown) => void;
   /** Ends the opening; it has no effect on the open session. */
   readonly signal?: AbortSignal;
   /** Default: the system's. */

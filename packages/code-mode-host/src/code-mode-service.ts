@@ -25,7 +25,8 @@ export const codeModeMethodLimits: Readonly<
     writeMaxBytes: defaultCodeModeLimits.maxMessageBytes,
     excess: "outOfRange",
   },
-  // Their readers may pause for as long as they like: the session bounds what is kept for them.
+  // Their readers may pause for as long as they like: past 128 MiB of unread events the session ends, and past as much
+  // of unread tool calls further ones are rejected.
   [`${CodeModeHost.typeName}/OpenSession`]: { writeStallMs: Number.POSITIVE_INFINITY },
   [`${CodeModeHost.typeName}/SubscribeToToolCalls`]: { writeStallMs: Number.POSITIVE_INFINITY },
 };

@@ -16,6 +16,8 @@ export interface CodeModeLimits {
   readonly maxMessageBytes: number;
   /** Bytes of session events the client has not read before its session is ended. Default 128 MiB. */
   readonly maxLeaseBacklogBytes: number;
+  /** Bytes of tool calls that no subscriber has read yet, per session; calls past it are rejected. Default 128 MiB. */
+  readonly maxToolCallBacklogBytes: number;
   /**
    * Time in which the calls of a closed subscription may still be completed. 0, the default, closes the session at
    * once when a subscription goes away with calls unanswered.
@@ -35,5 +37,6 @@ export const defaultCodeModeLimits: CodeModeLimits = {
   rememberedIds: 4096,
   maxMessageBytes: 64 * MEBIBYTE,
   maxLeaseBacklogBytes: 128 * MEBIBYTE,
+  maxToolCallBacklogBytes: 128 * MEBIBYTE,
   resubscribeGraceMs: 0,
 };

@@ -302,6 +302,56 @@ describe("stored values", () => {
   });
 });
 
+describe("the bytes of stored values", () => {
+  const large = `"${"x".repeat(40 * 1024 * 1024)}"`;
+  const full = expect.stringMatching(/stored values .* at most 67108864 bytes/);
+
+  it("are bounded for programs side by side: the one that goes beyond fails and keeps nothing", async () => {
+    const { startUnobserved, session } = createSessionHarness();
+    const { cell: a } = await startUnobserved();
+    const { cell: b } = await startUnobserved();
+    a.listener.stored("a", large);
+    b.listener.stored("small", "1");
+    b.listener.stored("b", large);
+    b.listener.stored("after", "1");
+    b.complete();
+    a.complete();
+    const { outcome } = await session.wait({ cellId: "2", waitId: "w", yieldTimeMs: 0 });
+    expect(outcome.result).toEqual({ type: "completed", errorText: full });
+    const { cell: c } = await startUnobserved();
+    expect([...c.program.stored.keys()]).toEqual(["a"]);
+  });
+
+  it("are bounded by what a commit makes of them", async () => {
+    const { startUnobserved, session } = createSessionHarness();
+    const { cell: a } = await startUnobserved();
+    const { cell: b } = await startUnobserved();
+    a.listener.stored("a", large);
+    a.complete();
+    b.listener.stored("b", large);
+    b.complete();
+    const { outcome } = await session.wait({ cellId: "2", waitId: "w", yieldTimeMs: 0 });
+    expect(outcome.result).toEqual({ type: "completed", errorText: full });
+    const { cell: c } = await startUnobserved();
+    c.listener.stored("a", large);
+    c.complete();
+    expect([...(await startUnobserved()).cell.program.stored.keys()]).toEqual(["a"]);
+  });
+
+  it("come back when a program is lost or its session closes", async () => {
+    const { startUnobserved } = createSessionHarness();
+    for (let round = 0; round < 3; round++) {
+      const { cell } = await startUnobserved();
+      cell.listener.stored("a", large);
+      cell.end({ type: "lost", errorText: "exec runtime lost" });
+    }
+    const { cell } = await startUnobserved();
+    cell.listener.stored("a", large);
+    cell.complete();
+    expect((await startUnobserved()).cell.program.stored.has("a")).toBe(true);
+  });
+});
+
 describe("an engine", () => {
   it("that loses a cell makes it fail with the text of the engine", async () => {
     const { start } = createSessionHarness();

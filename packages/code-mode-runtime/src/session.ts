@@ -20,6 +20,7 @@ import type {
   SessionOptions,
   WaitOptions,
 } from "./session-types.ts";
+import { StoredValues } from "./stored-values.ts";
 import type { Subscription, SubscriptionOptions } from "./tool-calls/subscription.ts";
 import type { SubscriptionEvent, ToolCallResult } from "./tool-calls/tool-call.ts";
 import { ToolCallRouter } from "./tool-calls/tool-call-router.ts";
@@ -59,8 +60,7 @@ export class CodeModeSession implements CellHost {
   readonly #catalogue = new Catalogue();
   readonly #cells = new Map<string, Cell>();
   readonly #executions = new Map<string, Cell>();
-  /** Replaced, never changed, by a commit: cells hold it as their snapshot. */
-  #stored: ReadonlyMap<string, string> = new Map();
+  readonly #stored = new StoredValues();
   #lastCellNumber = 0;
   #closing: Promise<void> | undefined;
 
@@ -198,10 +198,6 @@ export class CodeModeSession implements CellHost {
     return this.#closing;
   }
 
-  commit(writes: ReadonlyMap<string, string>): void {
-    if (writes.size > 0) this.#stored = new Map([...this.#stored, ...writes]);
-  }
-
   notified(cell: Cell, text: string): void {
     const { executionId, cellId, callId } = cell;
     const notificationId = this.#deps.ids.uuid();
@@ -249,6 +245,7 @@ export class CodeModeSession implements CellHost {
       yieldMs: effectiveYieldMs(options.yieldTimeMs ?? DEFAULT_EXECUTE_YIELD_MS, maxYieldTimeMs),
       observation: options,
       output: this.#newOutput(),
+      writes: this.#stored.begin(),
       maxMessageBytes: limits.maxMessageBytes,
     });
     this.#cells.set(cell.cellId, cell);
@@ -257,7 +254,7 @@ export class CodeModeSession implements CellHost {
       sessionKey: this.sessionId,
       source,
       tools,
-      stored: this.#stored,
+      stored: this.#stored.snapshot,
       ...(maxHeapSizeBytes !== undefined && { heapLimitBytes: maxHeapSizeBytes }),
     };
     try {

@@ -53,6 +53,7 @@ describe("an agent's work on a repository", () => {
   it("lists, searches, reads, edits, tests, and leaves nothing running", async () => {
     const tools = createClient(GrokToolsService, createGrpcTransport({ baseUrl: server.url }));
     const headers = { "x-trivium-output": "text" };
+    const ownProcesses = new Set(descendantsOf(server.pid));
     const call = async (
       toolName: string,
       input: object,
@@ -128,9 +129,11 @@ describe("an agent's work on a repository", () => {
     controller.abort();
     expect(await statusOf(running)).toMatchObject({ code: Code.Canceled });
     expect(await eventually(() => processesWith("sleep 3181.5").length === 0, 2_000)).toBe(true);
-    // Supervisors and workers wait for the next call; nothing but Node is left below the server.
+    // Supervisors and workers wait for the next call; of what the commands started nothing is left.
     const names = await Promise.all(
-      descendantsOf(server.pid).map((pid) => readFile(`/proc/${pid}/comm`, "utf8").catch(() => "node\n")),
+      descendantsOf(server.pid)
+        .filter((pid) => !ownProcesses.has(pid))
+        .map((pid) => readFile(`/proc/${pid}/comm`, "utf8").catch(() => "node\n")),
     );
     expect(names.filter((name) => !/^(node|MainThread|node-MainThread)\n$/.test(name))).toEqual([]);
   }, 120_000);

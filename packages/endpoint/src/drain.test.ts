@@ -50,28 +50,47 @@ describe("draining", () => {
   });
 
   it("answers every request that a client over HTTP/1.1 sent at once", async () => {
-    const { endpoint, release } = slowEndpoint(new ManualClock());
+    const gates = { stream: Promise.withResolvers<void>(), unary: Promise.withResolvers<void>() };
+    const endpoint = createEndpoint({
+      clock: new ManualClock(),
+      services: [
+        (router) =>
+          router.service(CrabCodeService, {
+            async getAgent({ agentId }) {
+              await gates.unary.promise;
+              return { agentId };
+            },
+            async *sendMessage() {
+              yield { payloadJson: "first" };
+              await gates.stream.promise;
+            },
+          }),
+      ],
+    });
     const { port } = await endpoint.listen();
     const socket = connect(port, "127.0.0.1");
-    const chunks: Buffer[] = [];
-    socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+    let text = "";
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+    });
+    const closed = once(socket, "close");
     const frame = envelope(Buffer.from("{}"));
     const head = (method: string, type: string, length: number): string =>
-      `POST /crabcode.CrabCodeService/${method} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/${type}\r\n` +
-      `content-length: ${length}\r\n\r\n`;
+      `POST /crabcode.CrabCodeService/${method} HTTP/1.1\r\nhost: localhost\r\n` +
+      `content-type: application/${type}\r\ncontent-length: ${length}\r\n\r\n`;
     socket.write(head("SendMessage", "connect+json", frame.byteLength));
     socket.write(frame);
     socket.write(`${head("GetAgent", "json", 15)}{"agentId":"a"}`);
-    while (endpoint.stats().activeCalls < 2 || chunks.length === 0) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    const until = async (condition: () => boolean): Promise<void> => {
+      while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await until(() => endpoint.stats().activeCalls === 2 && text.includes("first"));
     const drained = endpoint.drain();
-    const closed = once(socket, "close");
-    release();
+    gates.stream.resolve();
+    await until(() => endpoint.stats().activeCalls === 1);
+    gates.unary.resolve();
     await closed;
     await drained;
-    const text = Buffer.concat(chunks).toString();
-    expect(text).toContain("first");
     expect(text).toContain('{"agentId":"a"}');
   });
 

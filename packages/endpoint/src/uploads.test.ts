@@ -91,7 +91,8 @@ describe("a call whose request is not read to its end", () => {
     ],
   ];
 
-  it.each(ends)("leaves neither call nor connection behind: %s", async (_name, method, headers, writes) => {
+  it.each(ends)("leaves neither call nor connection behind: %s", async (...end) => {
+    const [, method, headers, writes] = end;
     await using endpoint = leavingEndpoint();
     const { url } = await endpoint.listen();
     await using client = await rawHttp2(url);

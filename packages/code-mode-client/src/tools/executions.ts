@@ -21,6 +21,7 @@ export class Executions {
   readonly #entries = new Map<string, Entry>();
   readonly #onCellClosed: (cellId: string) => void;
 
+  /** @param onCellClosed does not throw */
   constructor(onCellClosed: (cellId: string) => void) {
     this.#onCellClosed = onCellClosed;
   }

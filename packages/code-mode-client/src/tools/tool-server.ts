@@ -1,8 +1,9 @@
 import { TriviumError } from "@trivium/core";
-import { type CompleteToolCallRequest, type ToolCall, ToolKind } from "@trivium/proto/code-mode";
+import { type ToolCall, ToolKind } from "@trivium/proto/code-mode";
 import { RecentIds } from "../recent-ids.ts";
 import type { SessionLink } from "../session-link.ts";
 import type { Executions } from "./executions.ts";
+import { type Completion, failure, success } from "./tool-completion.ts";
 import { canonicalToolName, type ToolDefinition } from "./tool-definition.ts";
 
 /** What a handler learns about a call beside its argument. */
@@ -26,17 +27,11 @@ export interface ServedTool extends Omit<ToolDefinition, "name"> {
   readonly run: ToolHandler;
 }
 
-/** Results above this are answered with a failure that states the sizes. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** What the rest of a completion takes at most. */
-const ENVELOPE_BYTES = 128;
 const MAX_FILTERS = 64;
 /** A host need not answer a subscription before its first call; by then it has surely begun. */
 const SUBSCRIBE_GRACE_MS = 250;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-type Completion = CompleteToolCallRequest["outcome"];
 
 /** Runs the handlers of a session for the calls of its cells. */
 export class ToolServer {
@@ -143,7 +138,6 @@ export class ToolServer {
 
   async #answer(call: ToolCall): Promise<void> {
     const { invocationId } = call;
-    const { client, sessionId } = this.#link;
     const controller = new AbortController();
     const endWithSession = (): void => controller.abort(this.#link.signal.reason);
     this.#link.signal.addEventListener("abort", endWithSession, { once: true });
@@ -151,9 +145,10 @@ export class ToolServer {
     try {
       const outcome = await this.#run(call, controller.signal);
       if (controller.signal.aborted) return;
-      await this.#link.call((options) =>
-        client.completeToolCall({ sessionId, invocationId, outcome }, options),
-      );
+      await this.#complete(invocationId, outcome).catch(async (thrown: unknown) => {
+        if (outcome.case !== "succeeded" || !isRefused(thrown)) throw thrown;
+        await this.#complete(invocationId, failure(`the host refused the result: ${thrown.message}`));
+      });
     } catch (thrown) {
       // The host ignores late results, so only one that is still awaited tells that something is broken.
       if (!controller.signal.aborted) this.#link.end("a tool result could not be delivered", toError(thrown));
@@ -161,6 +156,13 @@ export class ToolServer {
       this.#active.delete(invocationId);
       this.#link.signal.removeEventListener("abort", endWithSession);
     }
+  }
+
+  async #complete(invocationId: string, outcome: Completion): Promise<void> {
+    const { client, sessionId } = this.#link;
+    await this.#link.call((options) =>
+      client.completeToolCall({ sessionId, invocationId, outcome }, options),
+    );
   }
 
   async #run(call: ToolCall, signal: AbortSignal): Promise<Completion> {
@@ -183,19 +185,9 @@ export class ToolServer {
   }
 }
 
-function success(result: unknown): Completion {
-  // JSON.stringify gives undefined for undefined, functions and symbols, whatever its type says.
-  const json: string | undefined = JSON.stringify(result);
-  const outputJson = new TextEncoder().encode(json ?? "null");
-  const bytes = outputJson.length + ENVELOPE_BYTES;
-  if (bytes > MAX_MESSAGE_BYTES) {
-    return failure(`the result takes ${bytes} bytes; a message holds at most ${MAX_MESSAGE_BYTES}`);
-  }
-  return { case: "succeeded", value: { $typeName: "codex.code_mode.v1.ToolCallSucceeded", outputJson } };
-}
-
-function failure(message: string): Completion {
-  return { case: "failed", value: { $typeName: "codex.code_mode.v1.ToolCallFailed", message } };
+/** A host that does not take what it was sent leaves the call open. */
+function isRefused(thrown: unknown): thrown is TriviumError {
+  return TriviumError.isInstance(thrown) && (thrown.kind === "invalidInput" || thrown.kind === "outOfRange");
 }
 
 function toError(thrown: unknown): Error {

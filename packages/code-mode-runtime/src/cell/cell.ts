@@ -1,6 +1,7 @@
 import { type Clock, TriviumError } from "@trivium/core";
 import type { CellEnd, CellListener, CellOutput, CellTool, RunningCell } from "../engine/cell-engine.ts";
 import type { OutputBuffer, TakenOutput } from "../output/output-buffer.ts";
+import { STORED_VALUES_FULL_TEXT, type StoredWrites } from "../stored-values.ts";
 import { outcomeBytes } from "../wire-size.ts";
 import { Observation, type ObservationRequest } from "./observation.ts";
 import type { CellOutcome, CellResult } from "./outcome.ts";
@@ -15,8 +16,6 @@ export interface ToolCallRequest {
 /** What a cell needs of its session. */
 export interface CellHost {
   readonly clock: Clock;
-  /** The program completed: its writes become the session's. */
-  commit(writes: ReadonlyMap<string, string>): void;
   notified(cell: Cell, text: string): void;
   toolCalled(cell: Cell, call: ToolCallRequest): void;
   /** The program is over: open tool calls are cancelled. */
@@ -34,6 +33,8 @@ export interface CellOptions {
   readonly yieldMs: number;
   readonly observation: ObservationRequest;
   readonly output: OutputBuffer;
+  /** Become the session's when the program completes. */
+  readonly writes: StoredWrites;
   /** Bytes that an encoded outcome may have. */
   readonly maxMessageBytes: number;
 }
@@ -56,7 +57,7 @@ export class Cell implements CellListener {
   readonly #host: CellHost;
   readonly #options: CellOptions;
   readonly #output: OutputBuffer;
-  readonly #writes = new Map<string, string>();
+  readonly #writes: StoredWrites;
   readonly #gone = Promise.withResolvers<void>();
   #running: RunningCell | undefined;
   #state: "running" | "terminating" | "completed" | "closed" = "running";
@@ -70,6 +71,7 @@ export class Cell implements CellListener {
     this.#host = host;
     this.#options = options;
     this.#output = options.output;
+    this.#writes = options.writes;
     this.cellId = options.cellId;
     this.executionId = options.executionId;
     this.callId = options.callId;
@@ -203,14 +205,15 @@ export class Cell implements CellListener {
     this.#yieldIfDue();
     this.#hasEnded = true;
     this.#gone.resolve();
+    if (this.#state === "closed" || end.type !== "completed") this.#writes.discard();
     if (this.#state === "closed") return;
-    if (end.type === "completed") this.#host.commit(this.#writes);
+    const isKept = end.type !== "completed" || this.#writes.commit();
     this.#host.ended(this);
     // A worker that is lost while it is being terminated has done what was asked.
     const isTerminated = end.type === "terminated" || (end.type === "lost" && this.#state === "terminating");
     const result: CellResult = isTerminated
       ? { type: "terminated" }
-      : { type: "completed", errorText: end.errorText };
+      : { type: "completed", errorText: end.errorText ?? (isKept ? undefined : STORED_VALUES_FULL_TEXT) };
     const observers = this.#takeObservers();
     this.#completedMs = this.#host.clock.monotonic();
     if (observers.length > 0) this.#claim(observers, result);

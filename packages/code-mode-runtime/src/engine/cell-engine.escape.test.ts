@@ -54,6 +54,12 @@ text(String(text))`;
     expect(await texts(source)).toEqual(["null", '"null"', "true", "true", "function () { [native code] }"]);
   });
 
+  it("of the globals that it must not have, by another way", async () => {
+    const source = `text(typeof new Date().toTemporalInstant);
+const foreign = Reflect.construct(Date, [], text.bind()); text(typeof foreign.toTemporalInstant)`;
+    expect(await texts(source)).toEqual(["undefined", "undefined"]);
+  });
+
   it("on its global object", async () => {
     expect(await texts(`text(Reflect.ownKeys(globalThis).filter((k) => String(k).startsWith("$")))`)).toEqual(
       ["[]"],

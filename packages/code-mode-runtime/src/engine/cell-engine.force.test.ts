@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CellEngine } from "./cell-engine.ts";
 import { createCellEngine } from "./create-cell-engine.ts";
 import { residentBytes } from "./pool/memory-judge.ts";
-import { runCell, startCell } from "./testing/run-cell.ts";
+import { runCell, startCell, tool } from "./testing/run-cell.ts";
 import { workerPids } from "./testing/worker-processes.ts";
 
 const mebibyte = 1024 * 1024;
@@ -82,6 +82,54 @@ describe("microtasks that go on after the module has settled", () => {
     });
     expect(texts).toEqual(["a"]);
     expect(end).toEqual({ type: "completed", errorText: undefined });
+  });
+});
+
+describe("what a program leaves behind", () => {
+  const finalizers =
+    "globalThis.r = new FinalizationRegistry(() => { for (;;); }); (() => { for (let i = 0; i < 1e4; i++) r.register({ i }, i) })();";
+  const garbage = "for (let i = 0, k; i < 400; i++) k = new Array(1e5).fill(i);";
+
+  it("does not hold up other sessions, nor its own for long", async () => {
+    const first = await runCell(engine, {
+      source: `${finalizers} ${garbage} text("done")`,
+      sessionKey: "hostile",
+    });
+    expect(first.texts).toEqual(["done"]);
+    expect((await runCell(engine, { source: "text('alive')", sessionKey: "other" })).texts).toEqual([
+      "alive",
+    ]);
+    expect((await runCell(engine, { source: "text('again')", sessionKey: "hostile" })).texts).toEqual([
+      "again",
+    ]);
+    expect(engine.stats().workerRestarts).toBe(0);
+  });
+
+  it("does not hold up other sessions while its cell still lives", async () => {
+    const source = `${finalizers} ${garbage} await tools.hold()`;
+    const cell = startCell(engine, { source, sessionKey: "hostile", tools: [tool("hold")] }, () => {});
+    await cell.ready;
+    expect((await runCell(engine, { source: "text('alive')", sessionKey: "other" })).texts).toEqual([
+      "alive",
+    ]);
+    cell.cell.terminate();
+    expect((await cell.done).end).toEqual({ type: "terminated" });
+    expect((await runCell(engine, { source: "text('alive')", sessionKey: "other" })).texts).toEqual([
+      "alive",
+    ]);
+  });
+});
+
+describe("a source that takes long to compile", () => {
+  it("does not hold up other sessions", async () => {
+    const unit = `${"((a=".repeat(1500)}1${")=>1)".repeat(1500)}`;
+    const slow = startCell(engine, {
+      source: [unit, unit, unit, "text('compiled')"].join(";\n"),
+      sessionKey: "slow",
+    });
+    const quick = runCell(engine, { source: "text('quick')", sessionKey: "other" });
+    expect((await Promise.race([slow.done, quick])).texts).toEqual(["quick"]);
+    expect((await slow.done).texts).toEqual(["compiled"]);
   });
 });
 

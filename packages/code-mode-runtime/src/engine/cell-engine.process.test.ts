@@ -1,8 +1,11 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { getPriority } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { ManualClock, temporaryFolder } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import { createCellEngine } from "./create-cell-engine.ts";
 import { runCell, startCell } from "./testing/run-cell.ts";
@@ -26,11 +29,7 @@ describe("worker processes", () => {
   });
 
   it("end within 2 s when the server is killed", async () => {
-    const host = spawn(
-      process.execPath,
-      ["--conditions=@trivium/source", fileURLToPath(new URL("./testing/spinning-host.ts", import.meta.url))],
-      { stdio: ["pipe", "pipe", "inherit"] },
-    );
+    const host = spawnHost("spinning-host.ts");
     try {
       await once(host.stdout, "data");
       const pids = workerPids(host.pid);
@@ -44,6 +43,81 @@ describe("worker processes", () => {
     } finally {
       host.kill("SIGKILL");
     }
+  });
+
+  it("end within 2 s when the server is killed, even at a standstill", async () => {
+    const host = spawnHost("spinning-host.ts");
+    try {
+      await once(host.stdout, "data");
+      const pids = workerPids(host.pid);
+      // A stopped process does nothing any more, like one whose main thread waits for ever.
+      for (const pid of pids) process.kill(pid, "SIGSTOP");
+      host.kill("SIGKILL");
+      const deadlineMs = performance.now() + 2_000;
+      while (pids.some(isAlive)) {
+        expect(performance.now()).toBeLessThan(deadlineMs);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    } finally {
+      for (const pid of workerPids(host.pid)) process.kill(pid, "SIGKILL");
+      host.kill("SIGKILL");
+    }
+  });
+
+  it("that no longer answer are killed, and their sessions go on elsewhere", async () => {
+    const clock = new ManualClock();
+    await using engine = createCellEngine({ maxWorkers: 1, clock });
+    const cell = startCell(engine, { source: "await new Promise(() => {})" });
+    await cell.ready;
+    const [pid = 0] = workerPids();
+    process.kill(pid, "SIGSTOP");
+    for (let second = 0; second < 7; second++) await clock.advance(1000);
+    expect((await cell.done).end).toEqual({ type: "lost", errorText: "exec runtime lost" });
+    expect((await runCell(engine, { source: "text('on')" })).texts).toEqual(["on"]);
+    expect(engine.stats().workerRestarts).toBe(1);
+  });
+
+  it("that cannot be started for want of descriptors make a start unavailable, for as long as that lasts", async () => {
+    const host = spawn(
+      "/bin/sh",
+      ["-c", 'ulimit -n 80; exec "$@"', "sh", process.execPath, sourceFlag, hostFile("full-host.ts")],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    const lines = await text(host.stdout);
+    expect(lines.split("\n")).toEqual(["EMFILE", "unavailable", "0", "on", ""]);
+    expect(host.exitCode ?? (await once(host, "exit"))[0]).toBe(0);
+  });
+
+  it("have no descriptors of those that started the server", async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, "left-open");
+    writeFileSync(file, "");
+    const descriptor = openSync(file, "r");
+    const host = spawnHost("spinning-host.ts", ["ignore", "ignore", "ignore", descriptor]);
+    closeSync(descriptor);
+    try {
+      await once(host.stdout, "data");
+      const openFiles = (pid: number) =>
+        readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
+      expect(openFiles(host.pid ?? 0)).toContain(file);
+      for (const pid of workerPids(host.pid)) expect(openFiles(pid)).not.toContain(file);
+    } finally {
+      host.kill("SIGKILL");
+    }
+  });
+
+  it("have said their last words when they are lost", async () => {
+    await using engine = createCellEngine({ maxWorkers: 1 });
+    const source = "await tools.hold(); for (let i = 0; i < 30; i++) text(i); await new Promise(() => {})";
+    const { done } = startCell(engine, { source, tools: [hold] }, ({ toolCallId }, cell) => {
+      cell.resolveTool(toolCallId, "null");
+      const [pid = 0] = workerPids();
+      // The server is busy while the worker speaks and dies, so it learns of both at once.
+      setImmediate(() => spawnSync("/bin/sh", ["-c", `sleep 0.3; kill -9 ${pid}`]));
+    });
+    const { texts, end } = await done;
+    expect(texts).toHaveLength(30);
+    expect(end).toEqual({ type: "lost", errorText: "exec runtime lost" });
   });
 
   it("are replaced when one is lost, and its session goes on elsewhere", async () => {
@@ -144,6 +218,19 @@ describe("limits", () => {
     expect((await runCell(engine, { source: "text('on')" })).texts).toEqual(["on"]);
   });
 });
+
+const sourceFlag = "--conditions=@trivium/source";
+
+function hostFile(name: string): string {
+  return fileURLToPath(new URL(`./testing/${name}`, import.meta.url));
+}
+
+/** A process that hosts an engine. `descriptors` are left open in it, from 3 on. */
+function spawnHost(name: string, descriptors: readonly ("ignore" | number)[] = []) {
+  return spawn(process.execPath, [sourceFlag, hostFile(name)], {
+    stdio: ["pipe", "pipe", "inherit", ...descriptors],
+  });
+}
 
 const hold = {
   name: "hold",

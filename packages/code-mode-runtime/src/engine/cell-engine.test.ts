@@ -127,6 +127,16 @@ describe("errors", () => {
     );
   });
 
+  it("shows no frame of a helper that has run often", async () => {
+    await texts("for (let i = 0; i < 2000; i++) text(i)");
+    for (let round = 0; round < 2; round++) {
+      expect(await errorText("\n  text({ a: 1n })")).toBe(
+        "TypeError: Do not know how to serialize a BigInt\n    at exec_main.mjs:2:3",
+      );
+      await texts("for (let i = 0; i < 4000; i++) try { text({ a: 1n }) } catch {}");
+    }
+  });
+
   it.each([
     ["throw {a: 1}", "[object Object]"],
     ["throw {stack: ''}", ""],
@@ -150,6 +160,38 @@ describe("helpers", () => {
     const stored = new Map([["old", '{"a":1}']]);
     const source = `text(load("old")); text(String(load("none"))); const o = { n: 1 }; store("new", o); o.n = 2; text(load("new"))`;
     expect(await texts(source, { stored })).toEqual(['{"a":1}', "undefined", '{"n":1}']);
+  });
+
+  it("store up to 64 MiB with what the session has, and refuse more with a text", async () => {
+    const stored = new Map([
+      ["old", `"${"x".repeat(40 * 2 ** 20)}"`],
+      ["é", "1"],
+    ]);
+    const source = `const s = "y".repeat(40 * 2 ** 20);
+      try { store("new", s) } catch (e) { text(typeof e + " " + e) }
+      text(String(load("new"))); store("old", s); store("old", s); text(load("old")[0]);
+      store("é", "é".repeat(11 * 2 ** 20)); try { store("é", "é".repeat(12 * 2 ** 20)) } catch { text("full") }
+      store("old", 1); store("new", s); text(load("é").length)`;
+    const { texts: got, events, end } = await runCell(engine, { source, stored });
+    expect(end).toEqual({ type: "completed", errorText: undefined });
+    expect(got).toEqual([
+      'string store has no room for the key "new": stored values take at most 67108864 bytes',
+      "undefined",
+      "y",
+      "full",
+      String(11 * 2 ** 20),
+    ]);
+    const writes = events
+      .filter((event) => event.startsWith("store "))
+      .map((event) => event.split(" ", 2)[1]);
+    expect(writes).toEqual(["old", "old", "é", "old", "new"]);
+  });
+
+  it("keep the order of stores among other actions", async () => {
+    const source = `for (let i = 0; i < 100; i++) { text(i); store("k", i); notify("n" + i) }`;
+    const { events } = await runCell(engine, { source });
+    const expected = Array.from({ length: 100 }, (_, i) => [`text ${i}`, `store k ${i}`, `notify n${i}`]);
+    expect(events).toEqual(["ready", ...expected.flat(), "completed"]);
   });
 
   it("checks images and keeps their detail", async () => {

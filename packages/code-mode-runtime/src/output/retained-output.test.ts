@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import type { CellOutput } from "../engine/cell-engine.ts";
 import { RetainedOutput } from "./retained-output.ts";
@@ -6,6 +8,14 @@ const text = (value: string): CellOutput => ({ type: "text", text: value });
 const image = (url: string): CellOutput => ({ type: "image", url, detail: "high" });
 const note = (counts: string) => `[Code Mode session output limit reached: omitted ${counts}]`;
 const KIB = 1024;
+
+/** What lives on the heap, without garbage. */
+function residentHeapBytes(): number {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect === "function") collect();
+  return process.memoryUsage().heapUsed;
+}
 
 function retained(items: readonly CellOutput[], errorText?: string): string[] {
   const output = new RetainedOutput();
@@ -63,6 +73,28 @@ describe("retained output", () => {
       "u",
       "end",
     ]);
+  });
+
+  it("holds no more for output that goes on and on, and says where all of it was", () => {
+    const output = new RetainedOutput();
+    output.add(image(`data:${"x".repeat(8 * KIB * KIB - 5)}`));
+    const line = text("y".repeat(16 * KIB));
+    const rounds = 20_000;
+    let beforeBytes = 0;
+    for (let round = 0; round < rounds; round++) {
+      output.add(line);
+      output.add(image("data:dropped"));
+      if (round === 1000) beforeBytes = residentHeapBytes();
+    }
+    // A gap is some 100 bytes: 19 000 of them would show.
+    expect(residentHeapBytes() - beforeBytes).toBeLessThan(KIB * KIB);
+    const items = output.take(undefined).items.map((item) => (item.type === "text" ? item.text : item.url));
+    const notes = items.filter((item) => item.startsWith("[Code Mode"));
+    const sum = (pattern: RegExp) => notes.reduce((total, one) => total + Number(pattern.exec(one)?.[1]), 0);
+    expect(items.filter((item) => item.startsWith("y"))).toHaveLength(64);
+    expect(sum(/omitted (\d+) text/)).toBe((rounds - 64) * 16 * KIB);
+    expect(sum(/(\d+) text segments/)).toBe(rounds - 64);
+    expect(sum(/(\d+) images/)).toBe(rounds);
   });
 
   it("never cuts through a character", () => {

@@ -42,6 +42,8 @@ export class RetainedOutput implements OutputBuffer {
   #stretches: Stretch[] = [newStretch()];
   /** The stretch that holds the oldest text of the tail; nothing before it can be dropped. */
   #oldest = 0;
+  /** Stretches that have lost their content and are yet to be removed. */
+  #emptied = 0;
   #items = 0;
   #headBytes = 0;
   #headItems = 0;
@@ -59,7 +61,7 @@ export class RetainedOutput implements OutputBuffer {
     if (errorText !== undefined) this.add({ type: "text", text: scriptErrorText(errorText) });
     const items = this.#render();
     this.#stretches = [newStretch()];
-    this.#oldest = 0;
+    this.#oldest = this.#emptied = 0;
     this.#items = this.#headBytes = this.#headItems = this.#tailBytes = this.#mediaBytes = 0;
     this.#hasGap = false;
     this.#isHead = true;
@@ -141,6 +143,7 @@ export class RetainedOutput implements OutputBuffer {
       this.#tailBytes -= first.bytes;
       stretch.gap.textBytes += first.bytes;
       stretch.gap.texts++;
+      this.#dropIfEmpty(stretch);
       return;
     }
     const kept = utf8Suffix(first.text, first.bytes - excessBytes);
@@ -148,6 +151,28 @@ export class RetainedOutput implements OutputBuffer {
     stretch.gap.textBytes += first.bytes - keptBytes;
     this.#tailBytes -= first.bytes - keptBytes;
     stretch.tail[0] = { text: kept, bytes: keptBytes };
+  }
+
+  /** A stretch without content is no stretch: what is missing there is missing before the next one. */
+  #dropIfEmpty({ gap, fixed, tail }: Stretch): void {
+    const next = this.#stretches[this.#oldest + 1];
+    if (next === undefined || fixed.length + tail.length > 0) return;
+    addGap(next.gap, gap);
+    Object.assign(gap, newGap());
+    this.#oldest++;
+    this.#emptied++;
+    if (this.#emptied > 64 && this.#emptied > this.#stretches.length / 2) this.#removeEmpty();
+  }
+
+  /** Not one by one, which would take as long as there are stretches each time. */
+  #removeEmpty(): void {
+    const oldest = this.#stretches[this.#oldest];
+    this.#stretches = this.#stretches.filter(
+      (stretch) =>
+        stretch === oldest || stretch.fixed.length + stretch.tail.length > 0 || !isEmpty(stretch.gap),
+    );
+    this.#oldest = oldest === undefined ? 0 : this.#stretches.indexOf(oldest);
+    this.#emptied = 0;
   }
 
   #keepItemLimit(): void {

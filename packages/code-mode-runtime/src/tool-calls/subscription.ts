@@ -1,6 +1,6 @@
 import type { Clock } from "@trivium/core";
 import { EventChannel } from "../event-channel.ts";
-import type { SubscriptionEvent, ToolCall } from "./tool-call.ts";
+import { type SubscriptionEvent, type ToolCall, toolCallBytes } from "./tool-call.ts";
 import { canonicalToolName, type ToolReference } from "./tool-name.ts";
 
 /** What a subscriber wants. */
@@ -34,8 +34,7 @@ export class Subscription {
       clock: owner.clock,
       heartbeatIntervalMs: options.heartbeatIntervalMs,
       heartbeat: { type: "heartbeat" },
-      // The backlog of calls is limited by their number.
-      weigh: () => 0,
+      weigh: (event) => (event.type === "tool-called" ? toolCallBytes(event.call) : 0),
       onTaken: () => owner.hasRoom(),
       onLeft: () => owner.left(this),
     });

@@ -70,6 +70,21 @@ describe("routing", () => {
     ]);
   });
 
+  it("rejects a call past the bytes that nobody has read, held ones and those on their way", async () => {
+    const { session, start } = createSessionHarness({
+      limits: { subscriptionBacklog: 2, maxToolCallBacklogBytes: 5000 },
+    });
+    const events = session.subscribe({ tools: [], heartbeatIntervalMs: 0 });
+    const { cell } = start({ tools });
+    const input = `"${"x".repeat(1000)}"`;
+    for (let index = 1; index <= 5; index++) cell.call(`tool-${index}`, "echo", input);
+    expect(cell.settled).toMatchObject([{ toolCallId: "tool-5", message: /unread.*5000 bytes/ }]);
+    await events.next();
+    cell.call("tool-6", "echo", input);
+    cell.call("tool-7", "echo", input);
+    expect(cell.settled).toMatchObject([{ toolCallId: "tool-5" }, { toolCallId: "tool-7" }]);
+  });
+
   it("holds calls back while the reader is behind, in order, and counts them as pending", async () => {
     const { session, start } = createSessionHarness({
       limits: { subscriptionBacklog: 2 },

@@ -24,6 +24,7 @@ interface WaitingCall {
   readonly cell: Cell;
   readonly call: ToolCallRequest;
   readonly canonicalName: string;
+  readonly bytes: number;
 }
 
 /** A call that a subscription has. */
@@ -75,13 +76,14 @@ export class ToolCallRouter implements SubscriptionOwner {
 
   /** Takes a call of a cell: hands it out, keeps it until there is room, or rejects its promise. */
   dispatch(cell: Cell, call: ToolCallRequest): void {
-    const refusal = this.#refusal(cell, call);
+    const bytes = toolCallBytes({ ...call, executionId: cell.executionId, cellId: cell.cellId });
+    const refusal = this.#refusal(call, bytes);
     if (refusal !== undefined) {
       cell.rejectTool(call.toolCallId, refusal);
       return;
     }
     const { toolName: name, namespace } = call.tool;
-    const waiting = { cell, call, canonicalName: canonicalToolName({ name, namespace }) };
+    const waiting = { cell, call, canonicalName: canonicalToolName({ name, namespace }), bytes };
     if (!this.#offer(waiting)) this.#waiting.push(waiting);
   }
 
@@ -134,7 +136,7 @@ export class ToolCallRouter implements SubscriptionOwner {
     this.#rejectUnmatched();
   }
 
-  #refusal(cell: Cell, call: ToolCallRequest): string | undefined {
+  #refusal(call: ToolCallRequest, bytes: number): string | undefined {
     const { toolName: name, namespace } = call.tool;
     const canonicalName = canonicalToolName({ name, namespace });
     if (!this.#subscriptions.some((subscription) => subscription.takes(canonicalName))) {
@@ -144,11 +146,21 @@ export class ToolCallRouter implements SubscriptionOwner {
     if (this.#openCalls.size + this.#waiting.length >= maxPendingCalls) {
       return `too many pending tool calls: this session allows ${maxPendingCalls}`;
     }
-    const bytes = toolCallBytes({ ...call, executionId: cell.executionId, cellId: cell.cellId });
     if (bytes > limits.maxMessageBytes) {
       return `the call of the tool ${name} takes ${bytes} bytes; a message holds at most ${limits.maxMessageBytes}`;
     }
+    if (this.#unreadBytes() + bytes > limits.maxToolCallBacklogBytes) {
+      return `too many unread tool calls: they take at most ${limits.maxToolCallBacklogBytes} bytes in this session`;
+    }
     return undefined;
+  }
+
+  /** Bytes of the calls that no subscriber has read. */
+  #unreadBytes(): number {
+    let bytes = 0;
+    for (const waiting of this.#waiting) bytes += waiting.bytes;
+    for (const { events } of this.#subscriptions) bytes += events.backlogBytes;
+    return bytes;
   }
 
   #offer({ cell, call, canonicalName }: WaitingCall): boolean {

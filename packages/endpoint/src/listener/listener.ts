@@ -160,8 +160,6 @@ export class Listener {
     this.#stopped = new Promise((resolve) => void this.#http1.close(() => resolve()));
     this.#sessions.closeAll();
     for (const socket of this.#unsniffed) socket.destroy();
-    // To Node a connection is idle only after its first request.
-    for (const socket of this.#http1Connections.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
 
   /** Resolves when no connection is left. */

@@ -73,13 +73,14 @@ export class SilenceWatch implements Disposable {
       this.#cutLater();
     } else if (this.#pingedAtMs !== undefined && nowMs - this.#pingedAtMs >= pingTimeoutMs) {
       this.#cut();
-    } else if (isBusy && this.#pingedAtMs === undefined && nowMs - this.#heardAtMs >= idleTimeoutMs) {
-      this.#pingedAtMs = nowMs;
-      // Throws on a destroyed session, which was ruled out above. The answer is seen as received bytes.
-      session.ping(() => {});
-      this.#lookAfter(pingTimeoutMs);
     } else {
-      this.#lookAfter(this.#stepMs);
+      if (isBusy && this.#pingedAtMs === undefined && nowMs - this.#heardAtMs >= idleTimeoutMs) {
+        this.#pingedAtMs = nowMs;
+        // Throws on a destroyed session, which was ruled out above. The answer is seen as received bytes.
+        session.ping(() => {});
+      }
+      const pingEndMs = (this.#pingedAtMs ?? Number.POSITIVE_INFINITY) + pingTimeoutMs;
+      this.#lookAfter(Math.min(this.#stepMs, pingEndMs - nowMs));
     }
   }
 

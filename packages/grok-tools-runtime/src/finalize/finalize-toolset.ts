@@ -39,7 +39,8 @@ export interface FinalizeResult {
 /**
  * Checks a configuration and builds the session from it. Nothing is left behind when it fails.
  *
- * @throws {@link FinalizeConfigError} for the configuration, {@link TriviumError} `invalidInput` for the folder.
+ * @throws {@link FinalizeConfigError} for the configuration, {@link TriviumError} `invalidInput` for the folder,
+ * `unavailable` when the saved state is there but cannot be read.
  */
 export async function finalizeToolset(
   ports: RuntimePorts,

@@ -2,10 +2,8 @@
 export const BUBBLEWRAP = "bwrap";
 
 /** What every sandbox has. Without dropping capabilities a root user inside could remount everything writable. */
-export const bubblewrapOptions: readonly string[] = [
-  ...["--cap-drop", "ALL", "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc"],
-  ...["--ro-bind", "/", "/"],
-];
+export const bubblewrapOptions: readonly string[] =
+  "--cap-drop ALL --die-with-parent --unshare-pid --unshare-net --unshare-ipc --ro-bind / /".split(" ");
 
 /** One place of the file system as it is inside. */
 export interface SandboxMount {

@@ -7,10 +7,12 @@ const TAG_HEADER = "trivium-local-call-tag";
 export interface TrackedCall {
   /** Whether the connection died under it. */
   isLost: boolean;
+  /** The HTTP/2 code its stream was closed with; undefined while it is open. */
+  rstCode: number | undefined;
 }
 
 /**
- * Tells for each running call whether its connection died under it.
+ * Tells for each running call what became of its stream and whether its connection died under it.
  *
  * The Node client gives both that and a reset by the server the code CANCEL; they differ for callers.
  */
@@ -22,7 +24,7 @@ export class CallTracker {
   /** Runs `send`, which must send a request with this header. */
   async send<Result>(header: Headers, send: (call: TrackedCall) => Promise<Result>): Promise<Result> {
     const tag = String(++this.#lastTag);
-    const call = { isLost: false };
+    const call: TrackedCall = { isLost: false, rstCode: undefined };
     this.#pending.set(tag, call);
     header.set(TAG_HEADER, tag);
     try {
@@ -45,6 +47,7 @@ export class CallTracker {
     const { session } = stream;
     stream.once("close", () => {
       call.isLost = session?.destroyed === true;
+      call.rstCode = stream.rstCode;
     });
   }
 }

@@ -12,7 +12,7 @@ export interface NodeTransportOptions {
   readonly token?: string | undefined;
   /** Run around every call, the first outermost. They see errors with their final codes. */
   readonly interceptors?: readonly Interceptor[] | undefined;
-  /** Bytes of one received message. Past it: `RESOURCE_EXHAUSTED`. Default 16 MiB. */
+  /** Bytes of one received message. Past it: `RESOURCE_EXHAUSTED`. Default 64 MiB, the most our servers send. */
   readonly readMaxBytes?: number | undefined;
   /** Bytes of one sent message. Past it: `RESOURCE_EXHAUSTED`. Default: no limit but the server's. */
   readonly writeMaxBytes?: number | undefined;

@@ -51,6 +51,27 @@ describe("a call that the server resets before it answers", () => {
     expect(attempts).toBe(2);
   });
 
+  it("is not one that the server answers in the words of a reset", async () => {
+    let attempts = 0;
+    const words = "http/2 stream closed with error code REFUSED_STREAM (0x7)";
+    await using server = await http2Server((stream) => {
+      attempts++;
+      stream.respond(
+        {
+          ":status": 200,
+          "content-type": "application/grpc",
+          "grpc-status": String(Code.Internal),
+          "grpc-message": encodeURIComponent(words),
+        },
+        { endStream: true },
+      );
+    });
+    await using transport = createNodeTransport({ baseUrl: server.url });
+    const failure = await failureOf(createClient(Health, transport).check({}));
+    expect(failure).toMatchObject({ code: Code.Internal, rawMessage: words });
+    expect(attempts).toBe(1);
+  });
+
   it("unprocessed is not sent a third time, and a stream not even twice", async () => {
     let attempts = 0;
     await using server = await http2Server((stream) => {
@@ -241,6 +262,16 @@ describe("the transport", () => {
     expect((await failureOf(createClient(Health, transport).check({}))).code).toBe(Code.ResourceExhausted);
   });
 
+  it("takes messages of up to 64 MiB, as code mode sends them", async () => {
+    const limitBytes = 64 * 1024 * 1024;
+    const sizes = [limitBytes, limitBytes + 1];
+    await using server = await http2Server((stream) => answer(stream, messageOf(sizes.shift() ?? 0)));
+    await using transport = createNodeTransport({ baseUrl: server.url });
+    const client = createClient(Health, transport);
+    await client.check({});
+    expect((await failureOf(client.check({}))).code).toBe(Code.ResourceExhausted);
+  });
+
   it("shows interceptors the final code", async () => {
     let seen: Code | undefined;
     await using server = await http2Server((stream) => stream.close(NGHTTP2_ENHANCE_YOUR_CALM));
@@ -320,6 +351,17 @@ function answer(stream: ServerHttp2Stream, message: Uint8Array = new Uint8Array(
   frame.writeUInt32BE(message.byteLength, 1);
   frame.set(message, 5);
   stream.end(frame);
+}
+
+/** A message of exactly so many bytes, in a field nobody knows: one byte of tag, four of length. */
+function messageOf(bytes: number): Uint8Array {
+  const message = Buffer.alloc(bytes);
+  let length = bytes - 5;
+  message[0] = 0x12;
+  for (let offset = 1; offset < 5; offset++, length >>>= 7) {
+    message[offset] = (length & 0x7f) | (offset < 4 ? 0x80 : 0);
+  }
+  return message;
 }
 
 /** One message, and an open end. */

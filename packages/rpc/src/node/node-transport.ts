@@ -13,8 +13,8 @@ import type { NodeTransport, NodeTransportOptions } from "./node-transport-optio
 import { resetInterceptor } from "./reset-interceptor.ts";
 import { SessionManager } from "./session-manager.ts";
 
-/** The largest unary answer of our servers. */
-const READ_MAX_BYTES = 16 * 1024 * 1024;
+/** The largest message any of our servers sends: a code mode outcome. */
+const READ_MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Makes a transport for clients on Node, with what long-lived calls need: pings, wide windows, no compression, and

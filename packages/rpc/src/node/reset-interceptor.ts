@@ -1,3 +1,4 @@
+import { constants } from "node:http2";
 import {
   Code,
   ConnectError,
@@ -21,11 +22,13 @@ export function resetInterceptor(tracker: CallTracker | undefined): Interceptor 
         const response = await next(request);
         return response.stream ? { ...response, message: mapped(response.message, call) } : response;
       } catch (thrown) {
-        throw withStatus(thrown, call.isLost);
+        throw withStatus(thrown, call);
       }
     };
     const attempt = (): Promise<UnaryResponse | StreamResponse> =>
-      tracker === undefined ? send({ isLost: false }) : tracker.send(request.header, send);
+      tracker === undefined
+        ? send({ isLost: false, rstCode: undefined })
+        : tracker.send(request.header, send);
     if (request.stream) return attempt();
     return attempt().catch((thrown: unknown) => {
       if (thrown instanceof BrokenCallError && thrown.isUnprocessed) return attempt();
@@ -38,7 +41,7 @@ async function* mapped<Message>(messages: AsyncIterable<Message>, call: TrackedC
   try {
     yield* messages;
   } catch (thrown) {
-    throw withStatus(thrown, call.isLost);
+    throw withStatus(thrown, call);
   }
 }
 
@@ -53,8 +56,8 @@ const statusOf: Readonly<Record<Break, readonly [Code, string]>> = {
   "no TLS connection": [Code.Unavailable, "no TLS connection to the server"],
 };
 
-function withStatus(thrown: unknown, isLost: boolean): unknown {
-  const found = breakOf(thrown, isLost);
+function withStatus(thrown: unknown, call: TrackedCall): unknown {
+  const found = breakOf(thrown, call);
   if (found === undefined) return thrown;
   return new BrokenCallError(found, thrown);
 }
@@ -72,24 +75,35 @@ class BrokenCallError extends ConnectError {
 }
 
 /** Undefined: the call did not break, it was answered or given up. */
-function breakOf(thrown: unknown, isLost: boolean): Break | undefined {
-  if (!(thrown instanceof ConnectError)) return undefined;
-  const [, closedWith] = /^http\/2 stream closed with error code ([A-Z_]+) /.exec(thrown.rawMessage) ?? [];
-  if (closedWith !== undefined) return isLost ? "connection lost" : resetBreak(closedWith);
+function breakOf(thrown: unknown, call: TrackedCall): Break | undefined {
+  // What the server said is an answer, whatever words it uses.
+  if (!(thrown instanceof ConnectError) || thrown.isWireError) return undefined;
+  const { isLost, rstCode } = call;
   for (let cause: unknown = thrown.cause; cause instanceof Error; cause = cause.cause) {
     if (!("code" in cause) || typeof cause.code !== "string") continue;
-    if (cause.code === "ERR_HTTP2_STREAM_ERROR") {
-      return resetBreak(/NGHTTP2_([A-Z_]+)/.exec(cause.message)?.[1] ?? "");
-    }
+    if (cause.code === "ERR_HTTP2_STREAM_ERROR")
+      return rstCode === undefined ? undefined : breakOfReset(rstCode);
     if (/^(ERR_SSL|ERR_TLS|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_/.test(cause.code))
       return "no TLS connection";
     if (CONNECTION_LOST.has(cause.code)) return "connection lost";
   }
-  return undefined;
+  // connect-node's own error, without a cause. A stream that was closed well has NO_ERROR too, so the words decide.
+  if (rstCode === undefined || !thrown.rawMessage.startsWith("http/2 stream closed with error code "))
+    return undefined;
+  return isLost ? "connection lost" : breakOfReset(rstCode);
 }
 
-function resetBreak(name: string): Break | undefined {
-  return name === "NO_ERROR" || name === "REFUSED_STREAM" || name === "ENHANCE_YOUR_CALM" ? name : undefined;
+function breakOfReset(rstCode: number): Break | undefined {
+  switch (rstCode) {
+    case constants.NGHTTP2_NO_ERROR:
+      return "NO_ERROR";
+    case constants.NGHTTP2_REFUSED_STREAM:
+      return "REFUSED_STREAM";
+    case constants.NGHTTP2_ENHANCE_YOUR_CALM:
+      return "ENHANCE_YOUR_CALM";
+    default:
+      return undefined;
+  }
 }
 
 /** Codes of Node's errors for calls whose connection broke. */

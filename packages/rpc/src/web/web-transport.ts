@@ -19,7 +19,8 @@ export interface WebTransportOptions {
 }
 
 /**
- * Makes a transport for browsers and other places with `fetch`. Messages travel in the binary format.
+ * Makes a transport for browsers and other places with `fetch`. Messages travel in the binary format, and may be as
+ * large as the server sends them: there is no limit on this side.
  *
  * Over HTTP/1.1 a browser opens six connections to a host and an open server stream holds one of them, so a page
  * keeps few streams open.

@@ -25,6 +25,8 @@ export function workerCommand(defaultHeapLimitBytes: number): WorkerCommand {
       "--allow-addons",
       ...readable.map((path) => `--allow-fs-read=${path}`),
       "--disable-warning=PERM0001",
+      // Code of V8's baseline compiler shows in the stacks of other contexts, so hot helpers would.
+      "--no-sparkplug",
       worker,
       isolatedVmAddonFile(),
       String(defaultHeapLimitBytes),

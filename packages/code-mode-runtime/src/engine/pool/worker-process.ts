@@ -92,10 +92,7 @@ export class WorkerProcess {
     channel.on("close", () => this.#closed());
     child.on("exit", (code, signal) => this.#ended(`it ended with ${signal ?? `exit code ${code}`}`));
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      logger.warn(
-        { workerPid: this.pid, text: text.slice(0, maxStderrCharacters) },
-        "cell worker complains",
-      );
+      logger.warn({ workerPid: this.pid, text: text.slice(0, maxStderrCharacters) }, "cell worker complains");
     });
     this.#startTimer = clock.setTimer(startMs, () => this.kill("it did not start"));
     child.unref();

@@ -49,7 +49,10 @@ export class IsolatePool {
   constructor(
     library: IsolatedVm,
     defaultHeapLimitBytes: number,
-    events: { readonly onCatastrophe: (message: string) => void; readonly dispose: (isolate: Isolate) => void },
+    events: {
+      readonly onCatastrophe: (message: string) => void;
+      readonly dispose: (isolate: Isolate) => void;
+    },
   ) {
     this.#library = library;
     this.#defaultHeapLimitBytes = defaultHeapLimitBytes;

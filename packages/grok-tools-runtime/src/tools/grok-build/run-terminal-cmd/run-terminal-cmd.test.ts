@@ -215,6 +215,19 @@ describe("GrokBuild:run_terminal_cmd", { timeout: 20_000 }, () => {
     expect((await run(session, input)).code).toBe(ErrorCode.INVALID_INPUT);
   });
 
+  it("shows nothing of the server's data inside bubblewrap, and lets a command end in its own way", async ({
+    skip,
+  }) => {
+    const { bubblewrap } = await runner.containment();
+    skip(!bubblewrap, "bubblewrap does not work here");
+    await using session = await open({ sandbox: "bwrap" });
+    const { text } = await run(session, { command: "find data -type f; touch inside; ls inside" });
+    expect(text).toMatch(/^exit: 0\ndata\/.*\.log\ninside\n$/);
+    const command = "trap 'sleep 0.1; echo asked; exit 3' TERM; echo go; while :; do sleep 0.02; done";
+    const ended = await run(session, { command, timeout: 300 });
+    expect(ended.text).toContain("asked\n");
+  });
+
   it("says that a shell with memory is not available instead of forgetting silently", async () => {
     await using session = await open({ persistent_shell: true });
     expect((await run(session, { command: "true" })).code).toBe(ErrorCode.NOT_IMPLEMENTED);
