@@ -29,9 +29,9 @@ describe("worker processes", () => {
   });
 
   it("end within 2 s when the server is killed", async () => {
-    const host = spawnHost("spinning-host.ts");
+    const { host, stdout } = spawnHost("spinning-host.ts");
     try {
-      await once(host.stdout, "data");
+      await once(stdout, "data");
       const pids = workerPids(host.pid);
       expect(pids.length).toBeGreaterThan(0);
       host.kill("SIGKILL");
@@ -46,9 +46,9 @@ describe("worker processes", () => {
   });
 
   it("end within 2 s when the server is killed, even at a standstill", async () => {
-    const host = spawnHost("spinning-host.ts");
+    const { host, stdout } = spawnHost("spinning-host.ts");
     try {
-      await once(host.stdout, "data");
+      await once(stdout, "data");
       const pids = workerPids(host.pid);
       // A stopped process does nothing any more, like one whose main thread waits for ever.
       for (const pid of pids) process.kill(pid, "SIGSTOP");
@@ -93,10 +93,10 @@ describe("worker processes", () => {
     const file = join(folder.path, "left-open");
     writeFileSync(file, "");
     const descriptor = openSync(file, "r");
-    const host = spawnHost("spinning-host.ts", ["ignore", "ignore", "ignore", descriptor]);
+    const { host, stdout } = spawnHost("spinning-host.ts", ["ignore", "ignore", "ignore", descriptor]);
     closeSync(descriptor);
     try {
-      await once(host.stdout, "data");
+      await once(stdout, "data");
       const openFiles = (pid: number) =>
         readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
       expect(openFiles(host.pid ?? 0)).toContain(file);
@@ -227,9 +227,12 @@ function hostFile(name: string): string {
 
 /** A process that hosts an engine. `descriptors` are left open in it, from 3 on. */
 function spawnHost(name: string, descriptors: readonly ("ignore" | number)[] = []) {
-  return spawn(process.execPath, [sourceFlag, hostFile(name)], {
+  const host = spawn(process.execPath, [sourceFlag, hostFile(name)], {
     stdio: ["pipe", "pipe", "inherit", ...descriptors],
   });
+  const { stdout } = host;
+  if (stdout === null) throw new Error("the host has no output");
+  return { host, stdout };
 }
 
 const hold = {
