@@ -101,6 +101,16 @@ text(worst)`;
     expect(await texts(source)).toEqual(["own"]);
   }, 20_000);
 
+  it("carries nothing from one cell to the next", async () => {
+    const list = `let list; await new Promise((r) => setTimeout(new Proxy(() => {}, { apply(_t, _r, a) { list = a; r() } })));
+const { map } = Object.getPrototypeOf(list);`;
+    await texts(`${list} try { map.keep = 1 } catch {}`);
+    expect(await texts(`${list} text(map !== Array.prototype.map); text(typeof map.keep)`)).toEqual([
+      "true",
+      "undefined",
+    ]);
+  });
+
   it("cannot be disturbed for the next cell", async () => {
     await texts(
       `const p = Object.getPrototypeOf(Reflect.construct(Map, [], text.bind())); try { p.get = () => "bad" } catch {} store("k", 1)`,

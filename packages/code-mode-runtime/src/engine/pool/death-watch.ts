@@ -29,11 +29,6 @@ export class DeathWatch implements Disposable {
     this.#logger = logger;
   }
 
-  /** Process id of the shell while there is one. */
-  get pid(): number | undefined {
-    return this.#shell?.pid;
-  }
-
   /** The process is to end with the server. */
   add(pid: number): void {
     this.#pids.add(pid);
@@ -49,7 +44,7 @@ export class DeathWatch implements Disposable {
   /** Every process is gone, or is not to be ended. */
   [Symbol.dispose](): void {
     this.#isAvailable = false;
-    for (const pid of [...this.#pids]) this.remove(pid);
+    for (const pid of this.#pids) this.remove(pid);
     this.#shell?.stdin?.end();
   }
 

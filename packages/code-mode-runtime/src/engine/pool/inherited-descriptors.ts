@@ -7,7 +7,8 @@ const closeOnExec = 0o2000000;
 
 /**
  * Descriptors that a child of this process gets without being given them: what whoever started the server left open.
- * Node opens its own so that they are not passed on. Known on Linux only; elsewhere there are none.
+ * Node opens its own so that they are not passed on, and sees to the first few that it was given itself. Known on
+ * Linux only; elsewhere this finds none.
  */
 export function inheritedDescriptors(): readonly number[] {
   if (process.platform !== "linux") return [];

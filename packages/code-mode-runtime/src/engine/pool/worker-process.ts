@@ -294,6 +294,7 @@ export class WorkerProcess {
 
   /** The process has ended. What it said before may still be on its way. */
   #ended(reason: string): void {
+    // At once: its id may soon be another's.
     this.#options.deathWatch.remove(this.#pid);
     if (!this.#isRunning) return;
     this.#exit = reason;
@@ -310,6 +311,7 @@ export class WorkerProcess {
   #gone(reason: string): void {
     if (this.#isGone) return;
     this.#isGone = true;
+    this.#options.deathWatch.remove(this.#pid);
     this.#answers[Symbol.dispose]();
     this.#lastWordsTimer?.[Symbol.dispose]();
     this.#startTimer[Symbol.dispose]();

@@ -1,12 +1,13 @@
 /**
- * Makes the intrinsics of the service realm worthless to whoever gets hold of one: prototypes are frozen and lose the
- * `constructor` links that lead to `Function`. The language itself can hand out a prototype of the realm of a bound
- * function's target (`Reflect.construct(Object, [], text.bind())`), and so can a stack overflow at the right depth.
+ * Makes the intrinsics of the service realm worthless to whoever gets hold of one: prototypes and their methods are
+ * frozen, and prototypes lose the `constructor` links that lead to `Function`. The language itself can hand out a
+ * prototype of the realm of a bound function's target (`Reflect.construct(Object, [], text.bind())`), and so can a
+ * stack overflow at the right depth.
  *
  * Runs last, when the helpers have what they need of the globals; sent as source text.
  */
 export function hardenRealm(spared: object): void {
-  const { deleteProperty, get, getPrototypeOf, ownKeys } = Reflect;
+  const { deleteProperty, get, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { freeze } = Object;
   const realmGlobal = globalThis;
   const seen = new Set<object>([realmGlobal]);
@@ -39,9 +40,19 @@ export function hardenRealm(spared: object): void {
     visit(getPrototypeOf(iterator));
   }
   visit(getPrototypeOf("".matchAll(/x/g)));
+  // A method would otherwise carry what one program attaches to it to the next.
+  const freezeMethods = (prototype: object): void => {
+    for (const name of ownKeys(prototype)) {
+      const property = getOwnPropertyDescriptor(prototype, name);
+      for (const method of [property?.value, property?.get, property?.set]) {
+        if (typeof method === "function") freeze(method);
+      }
+    }
+  };
   for (const prototype of seen) {
     if (prototype === realmGlobal) continue;
     deleteProperty(prototype, "constructor");
+    freezeMethods(prototype);
     if (prototype !== spared) freeze(prototype);
   }
   for (const name of ownKeys(realmGlobal)) deleteProperty(realmGlobal, name);

@@ -101,6 +101,7 @@ export function createServiceRealm(parts: ServiceParts): ServiceRealm {
   };
 
   const realm: ServiceRealm = {
+    // oxlint-disable-next-line max-params -- callbacks of the worker cross the border as arguments only
     begin(post, postBlocking, readStored, store, kit, setupJson) {
       state.send = createSend(post, postBlocking);
       state.readStored = readStored;
