@@ -296,9 +296,13 @@ describe("questions of a turn", () => {
         },
       })
       .result();
-    for (const attempt of [1, 2]) {
+    // The longest the pauses can be; the first one does not reach into the end of the second.
+    for (const [attempt, pauseMs] of [
+      [1, 250],
+      [2, 500],
+    ] as const) {
       await expect.poll(() => [attempts, clock.pendingTimers]).toEqual([attempt, 1]);
-      await clock.advance(500);
+      await clock.advance(pauseMs);
     }
     expect(await result).toMatchObject({ reason: "end_turn" });
     expect(asked).toBe(1);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { ResourceDefinition } from "./session-resource.ts";
 import { count, echo, waitingTool } from "./testing/sample-tools.ts";
 import { testRuntime } from "./testing/test-runtime.ts";
+import { defineTool } from "./tool.ts";
 
 const HOUR_MS = 3_600_000;
 const tools = [echo, count];
@@ -39,6 +42,42 @@ describe("SessionStore", () => {
     const again = sessions.session("a", "finalize");
     await again.finalize(config);
     expect(await again.execute("count", {})).toMatchObject({ result: { promptText: "2" } });
+  });
+
+  it("waits, when it closes, for a session that expired and is still closing", async () => {
+    const release = Promise.withResolvers<void>();
+    const slow: ResourceDefinition<object> = {
+      name: "slow",
+      create: () => ({}),
+      dispose: () => release.promise,
+    };
+    const useSlow = defineTool({
+      id: "Sample:use_slow",
+      kind: "read",
+      capabilities: { readOnly: true },
+      description: "Uses a resource that takes its time to end.",
+      input: z.object({}),
+      output: { schema: z.object({ type: z.literal("Text") }), fields: [] },
+      resources: [slow],
+      run: (_input, context) => {
+        context.resource(slow);
+        return Promise.resolve({ output: { type: "Text", text: "" }, promptText: "" });
+      },
+    });
+    await using test = await testRuntime([useSlow]);
+    const session = test.runtime.sessions.session("a");
+    await session.finalize({ tools: [{ id: useSlow.id }] });
+    await session.execute("use_slow", {});
+    await test.clock.advance(HOUR_MS);
+    expect(session.status).toBe("closed");
+    let isDone = false;
+    const done = test.runtime[Symbol.asyncDispose]().then(() => {
+      isDone = true;
+    });
+    await new Promise(setImmediate);
+    expect(isDone).toBe(false);
+    release.resolve();
+    await done;
   });
 
   it("counts the idle time from the end of the last call", async () => {

@@ -22,6 +22,8 @@ export class SessionStore implements AsyncDisposable {
   readonly #entries = new Map<string | undefined, Entry>();
   readonly #expiredAtMs = new Map<string, number>();
   readonly #folders = new Map<string, ToolSession>();
+  /** Ends of sessions that nobody finds any more: they write until then. */
+  readonly #closing = new Set<Promise<void>>();
   #isClosed = false;
 
   constructor(ports: RuntimePorts) {
@@ -60,6 +62,7 @@ export class SessionStore implements AsyncDisposable {
     this.#isClosed = true;
     const sessions = [...this.#entries.values()].map(({ session }) => session);
     await Promise.all(sessions.map((session) => session.close("the server is shutting down")));
+    await Promise.all(this.#closing);
   }
 
   #open(key: string | undefined, isOwned: boolean): ToolSession {
@@ -68,7 +71,15 @@ export class SessionStore implements AsyncDisposable {
     }
     const session = new ToolSession(this.#ports, key, {
       claimFolder: (folderKey, claimant) => this.#claimFolder(folderKey, claimant),
-      closing: () => this.#forget(key),
+      closing: (closing) => {
+        this.#forget(key);
+        // Whoever closes a session hears of its failure.
+        const closed: Promise<void> = closing
+          .close()
+          .catch(() => {})
+          .finally(() => this.#closing.delete(closed));
+        this.#closing.add(closed);
+      },
       used: () => {
         entry.lastUsedMs = this.#ports.clock.monotonic();
       },

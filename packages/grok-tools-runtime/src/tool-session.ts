@@ -31,7 +31,7 @@ export interface SessionHost {
   claimFolder(folderKey: string, session: ToolSession): Promise<Disposable>;
   /** A call has ended. */
   used(session: ToolSession): void;
-  /** The session is about to close: nobody may find it any more. */
+  /** The session is about to close: nobody may find it any more. Its `close` tells when it has closed. */
   closing(session: ToolSession): void;
 }
 
@@ -162,8 +162,10 @@ export class ToolSession implements AsyncDisposable {
   close(reason: string = this.#closeReason): Promise<void> {
     if (this.#closing === undefined) {
       this.#closeReason = reason;
+      const closed = Promise.withResolvers<void>();
+      this.#closing = closed.promise;
       this.#host.closing(this);
-      this.#closing = this.#close(reason);
+      closed.resolve(this.#close(reason));
     }
     return this.#closing;
   }
