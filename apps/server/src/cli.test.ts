@@ -44,6 +44,36 @@ describe("trivium config print", () => {
   });
 });
 
+describe("trivium doctor", () => {
+  it("finds everything the server needs, and says which thing is missing", async () => {
+    await using folder = await temporaryFolder();
+    const parameters = ["--json", "--workspace", folder.path, "--data-dir", join(folder.path, "data")];
+    const healthy = await run(["doctor", "--listen", "127.0.0.1:0", ...parameters], folder.path, {
+      PATH: process.env["PATH"] ?? "",
+    });
+    const results = JSON.parse(healthy.stdout) as { name: string; status: string; detail: string }[];
+    expect(results.filter(({ status }) => status === "fail")).toEqual([]);
+    expect(results.map(({ name }) => name)).toEqual([
+      "node",
+      "data folder",
+      "port",
+      "commands",
+      "ripgrep",
+      "cells",
+      "models",
+    ]);
+    expect(results.at(-1)?.detail).toMatch(/^offline is used/);
+    expect(healthy.exitCode).toBe(0);
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const sick = await run(["doctor", "--listen", `127.0.0.1:${port}`, ...parameters.slice(1)], folder.path);
+    expect(sick.stdout).toMatch(new RegExp(`^fail +port +127.0.0.1:${port} cannot be bound`, "m"));
+    expect(sick.exitCode).toBe(1);
+    other.close();
+  });
+});
+
 describe("trivium", () => {
   it("says which setting is unknown and exits with 2", async () => {
     expect(await run(["config", "print", "--set", "log.levle=debug"])).toMatchObject({
