@@ -1,8 +1,12 @@
 import type { Clock, IdSource, Logger } from "@trivium/core";
-import type { JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import type { ToolNotification } from "./notifications/tool-notification.ts";
 import type { CommandRunner } from "./process/command-runner.ts";
 import type { ProgramRunner } from "./process/program-runner.ts";
+import type { Subagents } from "./subagents/subagents.ts";
 import type { ToolOutput } from "./tool.ts";
+import type { ToolError } from "./tool-error.ts";
+import type { ToolKind } from "./tool-kind.ts";
 import type { ToolSettings } from "./tool-settings.ts";
 
 /**
@@ -23,9 +27,35 @@ export interface ResourceDefinition<Resource = unknown> {
   isBusy?(resource: Resource): boolean;
   /**
    * Texts for the model, each delivered once, asked for after a successful call when reminders are enabled. Leave
-   * the texts pending until asked.
+   * the texts pending until asked. A promise may take half a second; its failure is logged.
    */
-  reminders?(resource: Resource, call: FinishedCall): readonly string[];
+  reminders?(resource: Resource, call: FinishedCall): readonly string[] | Promise<readonly string[]>;
+  /** Looks at every call before it runs; an error refuses it. */
+  refuse?(resource: Resource, call: AdmittedCall): ToolError | undefined;
+  /** A tool has read, listed or written something. Must not throw and not wait. */
+  fileTouched?(resource: Resource, file: TouchedFile): void;
+}
+
+/** A call about to run, as a resource that may refuse it sees it. */
+export interface AdmittedCall {
+  /** Fully qualified id of the tool. */
+  readonly toolId: string;
+  readonly kind: ToolKind;
+  readonly readOnly: boolean;
+  /** Canonical names. */
+  readonly input: JsonObject;
+  /** Folder relative paths refer to. */
+  readonly workingDirectory: string;
+}
+
+/** A file or folder that a tool has used. */
+export interface TouchedFile {
+  readonly access: "read" | "list" | "write" | "delete";
+  /** Absolute. */
+  readonly path: string;
+  readonly callId: string;
+  /** Of a write: the content before (null: a new file) and after. */
+  readonly content?: { readonly before: string | null; readonly after: string } | undefined;
 }
 
 /** A successful call, as reminders see it. */
@@ -74,8 +104,22 @@ export interface SessionScope {
   readonly programRunner: ProgramRunner;
   /** The resource of this session, made on first use. */
   resource<Resource>(definition: ResourceDefinition<Resource>): Resource;
+  /** Children of this session. */
+  readonly subagents: Subagents;
+  /** Tells the session's host. Never waits and never fails; without a host nothing happens. */
+  notify(notification: ToolNotification): void;
   /** Call after a change of saved state outside a tool call (inside one it happens by itself). */
   stateChanged(): void;
   /** Client name of the first configured tool of a kind, for messages that refer to it. */
   toolName(kind: string): string | undefined;
+  /** The configured tools, in the order of the configuration. */
+  readonly configuredTools: readonly ConfiguredToolName[];
+}
+
+/** A configured tool as its siblings see it. */
+export interface ConfiguredToolName {
+  /** Fully qualified. */
+  readonly id: string;
+  readonly kind: ToolKind;
+  readonly clientName: string;
 }

@@ -2,7 +2,7 @@ import type { ErrorCode, ToolCategory } from "@trivium/proto/grok-tools";
 import type { z } from "zod";
 import { toInputError } from "./input/input-error.ts";
 import type { JsonObject } from "./json.ts";
-import type { ResourceDefinition, SessionScope } from "./session-resource.ts";
+import type { ResourceDefinition, SessionScope, TouchedFile } from "./session-resource.ts";
 import { categoryOfKind, type ToolKind } from "./tool-kind.ts";
 import type { ParamsDefinition } from "./tool-params.ts";
 
@@ -153,8 +153,12 @@ export interface ToolContext<Params = unknown> extends SessionScope {
   readonly remindersEnabled: boolean;
   /** The name the caller uses for one of this tool's top-level parameters. Messages must use it. */
   readonly parameterName: (canonicalName: string) => string;
+  /** Turn of the host's model that this call belongs to, when it said so. */
+  readonly promptId: string | undefined;
   /** Reports output while the tool runs. Never blocks and never fails. */
   readonly progress: (chunk: ToolProgress) => void;
+  /** Every tool that reads, lists or writes a file says so after it did. Never blocks and never fails. */
+  readonly touched: (file: Omit<TouchedFile, "callId">) => void;
 }
 
 export interface ToolLimits {

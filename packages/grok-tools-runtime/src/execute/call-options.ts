@@ -22,6 +22,8 @@ export interface CallOptions {
   readonly byteBuffers?: "bytes" | "text" | undefined;
   /** A second call with the same key gets the first one's answer. 1 to 128 visible ASCII characters. */
   readonly idempotencyKey?: string | undefined;
+  /** Turn of the host's model that asks. */
+  readonly promptId?: string | undefined;
   /** Output of the running tool. Called in order; must not throw. */
   readonly onProgress?: ((chunk: ToolProgress) => void) | undefined;
 }

@@ -10,11 +10,11 @@ import type { ToolAnswer } from "./tool-answer.ts";
 const BACKSTOP_FACTOR = 4;
 
 /** The answer for what a tool returned: form of the output, logical failures, reminders, size. */
-export function renderResult(
+export async function renderResult(
   toolset: FinalizedToolset,
   call: PreparedCall,
   result: ToolResult,
-): { result: ToolAnswer["result"]; tokens: number; isTruncated: boolean } {
+): Promise<{ result: ToolAnswer["result"]; tokens: number; isTruncated: boolean }> {
   const { options } = call;
   const isConcise = options.outputFormat === "concise";
   const text = (isConcise ? result.concisePromptText : undefined) ?? result.promptText;
@@ -36,7 +36,7 @@ export function renderResult(
   const { includeFields, excludeFields } = options;
   const output = encodeOutput(result.output, { ...form, includeFields, excludeFields });
   const withReminders =
-    result.failure === undefined ? addReminders(toolset, call, { result, promptText }) : promptText;
+    result.failure === undefined ? await addReminders(toolset, call, { result, promptText }) : promptText;
   return {
     result: { ok: true, output, promptText: withReminders },
     tokens: estimateTokens(withReminders, result.imageCount ?? 0),
@@ -52,13 +52,17 @@ function isOverCap(text: string, { limits, configured }: PreparedCall): boolean 
   return size > cap;
 }
 
-function addReminders(
+async function addReminders(
   { remindersEnabled, resources }: FinalizedToolset,
   { callId, configured }: PreparedCall,
   { result, promptText }: { result: ToolResult; promptText: string },
-): string {
+): Promise<string> {
   if (!remindersEnabled) return promptText;
-  const texts = resources.reminders({ callId, toolId: configured.registered.tool.id, output: result.output });
+  const texts = await resources.reminders({
+    callId,
+    toolId: configured.registered.tool.id,
+    output: result.output,
+  });
   const wrapped = texts.map((text) => `<system-reminder>\n${text}\n</system-reminder>`);
   return [...(promptText === "" ? [] : [promptText]), ...wrapped].join("\n\n");
 }

@@ -58,7 +58,7 @@ export async function runCall(toolset: FinalizedToolset, call: Call): Promise<To
     configured = findTool(toolset, call.toolName);
     const prepared = prepare(toolset, configured, call);
     const result = await dispatch(toolset, prepared);
-    const rendered = renderResult(toolset, prepared, result);
+    const rendered = await renderResult(toolset, prepared, result);
     const answered = answer(rendered.result, rendered);
     logger.debug({ callId: call.callId, tool: call.toolName, ...answered.metadata }, "a tool was called");
     return answered;
@@ -110,6 +110,14 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
   const { signal } = link;
   try {
     const workingDirectory = await resolveCallDirectory(options.workingDirectory, scope);
+    const refusal = toolset.resources.refusal({
+      toolId: tool.id,
+      kind: tool.kind,
+      readOnly: tool.capabilities.readOnly,
+      input: call.canonicalInput,
+      workingDirectory,
+    });
+    if (refusal !== undefined) throw refusal;
     const pass = await gate.enter(
       tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted",
       signal,
@@ -176,6 +184,8 @@ function toContext(
     limits,
     behaviorVersion: configured.behaviorVersion,
     timeoutMs: ownTimeoutMs,
+    promptId: call.options.promptId,
+    touched: (file) => toolset.resources.fileTouched({ ...file, callId }),
     remindersEnabled: toolset.remindersEnabled,
     parameterName: (canonical) =>
       Object.hasOwn(names, canonical) ? (names[canonical] ?? canonical) : canonical,

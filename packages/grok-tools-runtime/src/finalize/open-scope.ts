@@ -3,6 +3,7 @@ import type { RuntimePorts } from "../runtime-ports.ts";
 import type { SessionScope } from "../session-resource.ts";
 import { sessionFolder } from "../state/session-folder.ts";
 import { SessionResources } from "../state/session-resources.ts";
+import { noSubagents } from "../subagents/no-subagents.ts";
 import type { ConfiguredTool } from "./configured-tool.ts";
 import type { SessionDirectory } from "./session-directory.ts";
 
@@ -43,6 +44,13 @@ export async function openScope(
     programRunner,
     resource: (definition) => resources.get(definition),
     stateChanged: () => request.stateChanged(),
+    subagents: noSubagents,
+    notify: () => {},
+    configuredTools: tools.map(({ registered, clientName }) => ({
+      id: registered.tool.id,
+      kind: registered.tool.kind,
+      clientName,
+    })),
     toolName: (kind) => tools.find(({ registered }) => registered.tool.kind === kind)?.clientName,
   };
   const resources = new SessionResources(scope);

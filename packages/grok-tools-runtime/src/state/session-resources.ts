@@ -1,6 +1,13 @@
 import { type Logger, TriviumError } from "@trivium/core";
 import type { JsonValue } from "../json.ts";
-import type { FinishedCall, ResourceDefinition, SessionScope } from "../session-resource.ts";
+import type {
+  AdmittedCall,
+  FinishedCall,
+  ResourceDefinition,
+  SessionScope,
+  TouchedFile,
+} from "../session-resource.ts";
+import type { ToolError } from "../tool-error.ts";
 
 type Held = { readonly definition: ResourceDefinition; readonly resource: unknown };
 
@@ -61,10 +68,40 @@ export class SessionResources implements AsyncDisposable {
   }
 
   /** Texts of all resources for the model after a call. */
-  reminders(call: FinishedCall): string[] {
-    return [...this.#held.values()].flatMap(({ definition, resource }) => [
-      ...(definition.reminders?.(resource, call) ?? []),
-    ]);
+  async reminders(call: FinishedCall): Promise<string[]> {
+    const texts = await Promise.all(
+      [...this.#held.values()].map(async ({ definition, resource }) => {
+        try {
+          return (await definition.reminders?.(resource, call)) ?? [];
+        } catch (cause) {
+          // The call has succeeded; a reminder must not change that.
+          this.#logger.error({ resource: definition.name, cause }, "reminders could not be made");
+          return [];
+        }
+      }),
+    );
+    return texts.flat();
+  }
+
+  /** The first refusal of a call. */
+  refusal(call: AdmittedCall): ToolError | undefined {
+    for (const { definition, resource } of this.#held.values()) {
+      const refusal = definition.refuse?.(resource, call);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  }
+
+  /** Passes on what a tool did to a file. */
+  fileTouched(file: TouchedFile): void {
+    for (const { definition, resource } of this.#held.values()) {
+      try {
+        definition.fileTouched?.(resource, file);
+      } catch (cause) {
+        // The file was touched whatever an observer makes of it.
+        this.#logger.error({ resource: definition.name, cause }, "a session resource failed on a file");
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

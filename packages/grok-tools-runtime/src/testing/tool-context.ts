@@ -3,6 +3,7 @@ import { ManualClock, sequentialIds } from "@trivium/core/testing";
 import type { CommandRunner } from "../process/command-runner.ts";
 import type { ProgramRunner } from "../process/program-runner.ts";
 import type { ResourceDefinition } from "../session-resource.ts";
+import { noSubagents } from "../subagents/no-subagents.ts";
 import type { ToolContext } from "../tool.ts";
 import { defaultToolSettings } from "../tool-settings.ts";
 
@@ -32,6 +33,11 @@ export function toolContext(overrides: Partial<ToolContext<unknown>> = {}): Tool
     },
     stateChanged: () => {},
     toolName: () => undefined,
+    configuredTools: [],
+    subagents: noSubagents,
+    notify: () => {},
+    promptId: undefined,
+    touched: () => {},
     callId: "call-1",
     signal: new AbortController().signal,
     workingDirectory,
