@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Clock, type IdSource, type Logger, TriviumError } from "@trivium/core";
-import { type CallProtocol, callProtocolOf } from "./call/call-protocol.ts";
+import { type CallProtocol, callProtocolOf, isPlainGrpc } from "./call/call-protocol.ts";
 import { answerError } from "./call/error-answer.ts";
 import { toWebHeaders } from "./call/headers.ts";
 import type { RegisteredMethod, Registrations } from "./call/registrations.ts";
-import { UniversalCall } from "./call/universal-call.ts";
+import { ServedCall } from "./call/served-call.ts";
 import type { Exchange } from "./exchange/exchange.ts";
 import { guardFlush } from "./exchange/flush-guard.ts";
 import type { EndpointLimits } from "./limits.ts";
@@ -35,7 +35,7 @@ export interface DispatcherDeps {
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #accessLog: AccessLog;
-  readonly #calls = new Set<UniversalCall>();
+  readonly #calls = new Set<ServedCall>();
   #isDraining = false;
 
   constructor(deps: DispatcherDeps) {
@@ -105,18 +105,16 @@ export class Dispatcher {
     if (!this.#deps.admission.mayCompress(exchange.connection)) {
       for (const name of ACCEPT_ENCODINGS) header.delete(name);
     }
-    // A leaner call path for unary and server-streaming calls takes its place here: it sees the same registration
-    // and leaves to the universal one what it does not handle.
-    this.#serveUniversalCall(request, method, header);
+    this.#startCall(request, method, header);
   }
 
-  #serveUniversalCall(request: Admitted, method: RegisteredMethod, header: Headers): void {
+  #startCall(request: Admitted, method: RegisteredMethod, header: Headers): void {
     const { clock, limits, metrics } = this.#deps;
     const { exchange, baseHeaders } = request;
     const protocol = request.protocol ?? "connect-unary";
     let outcome: AccessOutcome = { name: method.path, protocol, error: undefined };
-    const call = new UniversalCall(
-      { exchange, method, protocol },
+    const call = new ServedCall(
+      { exchange, method, protocol, isLean: isPlainGrpc(exchange, header) },
       {
         clock,
         limits,

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Exchange } from "../exchange/exchange.ts";
 import { parseConnectTimeout, parseGrpcTimeout } from "./connect-protocol.ts";
 
 /** How a call is framed on the wire. */
@@ -20,6 +21,24 @@ export function callProtocolOf(
   if (/^application\/connect\+[\w.-]+$/.test(type)) return "connect-stream";
   if (type === "application/proto" || type === "application/json") return "connect-unary";
   return undefined;
+}
+
+/** Whether a call is gRPC with binary messages and nothing compressed, as most are. */
+export function isPlainGrpc(
+  { method, headers }: Pick<Exchange, "method" | "headers">,
+  header: Headers,
+): boolean {
+  const type = headers["content-type"];
+  if (method !== "POST" || (type !== "application/grpc" && type !== "application/grpc+proto")) return false;
+  const encoding = headers["grpc-encoding"];
+  if (encoding !== undefined && encoding !== "identity") return false;
+  // What the client takes counts only as far as this connection may be compressed at all.
+  const accepted = header.get("grpc-accept-encoding");
+  if (accepted !== null && accepted !== "identity") return false;
+  const timeout = headers["grpc-timeout"];
+  return (
+    typeof timeout !== "string" || parseGrpcTimeout(timeout, Number.MAX_SAFE_INTEGER).error === undefined
+  );
 }
 
 /** The time the client gives the call, if it says so in a way we understand. */

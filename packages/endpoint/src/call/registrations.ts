@@ -13,7 +13,9 @@ import {
 import { TriviumError } from "@trivium/core";
 import type { EndpointLimits, MethodLimits } from "../limits.ts";
 import { callGate, startInterceptor } from "./call-gate.ts";
+import { type CallHandler, universalCallHandler } from "./call-handler.ts";
 import type { UniversalHandler } from "./connect-protocol.ts";
+import { grpcHandler } from "./grpc-handler.ts";
 
 type HandlerOptions = Parameters<ConnectRouter["service"]>[2];
 
@@ -22,7 +24,10 @@ export interface RegisteredMethod {
   /** `/pkg.Service/Method` */
   readonly path: string;
   readonly spec: MethodImplSpec;
-  readonly handler: UniversalHandler;
+  /** Takes every form of a call. */
+  readonly universal: CallHandler;
+  /** Takes binary gRPC without compression; undefined for methods that read a stream. */
+  readonly lean: CallHandler | undefined;
   readonly limits: Required<
     Record<"readMaxBytes" | "writeMaxBytes" | "writeStallMs" | "headerGraceMs", number>
   > &
@@ -89,12 +94,13 @@ export class Registrations implements ConnectRouter {
   #register(spec: MethodImplSpec, options: HandlerOptions): void {
     const { parent, name } = spec.method;
     const limits = { ...this.#limitsOf(parent.typeName, name), ...pickLimits(options) };
+    // Options of one registration would replace these of all.
+    const interceptors = [...this.#interceptors, ...(options?.interceptors ?? []), startInterceptor];
     // The spec ties method and implementation together; TypeScript cannot follow that through the union.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     this.#router.rpc(spec.method, spec.impl as MethodImpl<DescMethod>, {
       ...options,
-      // Options of one registration would replace these of all.
-      interceptors: [...this.#interceptors, ...(options?.interceptors ?? []), startInterceptor],
+      interceptors,
       requestGate: gateBefore(options?.requestGate),
       readMaxBytes: limits.readMaxBytes,
       writeMaxBytes: limits.writeMaxBytes,
@@ -104,7 +110,15 @@ export class Registrations implements ConnectRouter {
     if (this.#methods.has(handler.requestPath)) {
       throw new TriviumError("alreadyExists", `${handler.requestPath} is registered twice`);
     }
-    this.#methods.set(handler.requestPath, { path: handler.requestPath, spec, handler, limits });
+    const { requestGate } = options ?? {};
+    const isLean = spec.kind === "unary" || spec.kind === "server_streaming";
+    this.#methods.set(handler.requestPath, {
+      path: handler.requestPath,
+      spec,
+      universal: universalCallHandler(handler),
+      lean: isLean ? grpcHandler({ spec, interceptors, requestGate, ...limits }) : undefined,
+      limits,
+    });
     this.#services.set(parent.typeName, parent);
   }
 

@@ -26,14 +26,21 @@ export function statusInterceptor(onSwallowed: (path: string, thrown: unknown) =
   };
 }
 
-/** Also sees what a generator throws when it is told to return. */
-async function* mapped<Message>(
+/** Also sees what a generator throws when it is told to return. No generator itself: it is in the path of every message. */
+function mapped<Message>(
   messages: AsyncIterable<Message>,
   toStatus: (thrown: unknown) => unknown,
 ): AsyncIterable<Message> {
-  try {
-    yield* messages;
-  } catch (thrown) {
+  const fail = (thrown: unknown): never => {
     throw toStatus(thrown);
-  }
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = messages[Symbol.asyncIterator]();
+      return {
+        next: () => iterator.next().catch(fail),
+        return: async (value) => (await iterator.return?.(value).catch(fail)) ?? { done: true, value },
+      };
+    },
+  };
 }

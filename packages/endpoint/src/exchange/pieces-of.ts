@@ -1,5 +1,5 @@
 /** Largest piece handed to the socket at once: a slow reader shows progress piece by piece. */
-const PIECE_BYTES = 128 * 1024;
+export const PIECE_BYTES: number = 128 * 1024;
 
 /** Cuts bytes into pieces, without copying them. */
 export function* piecesOf(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {

@@ -4,15 +4,18 @@ import type { Clock } from "@trivium/core";
 import { toConnectError } from "@trivium/rpc";
 import type { Exchange } from "../exchange/exchange.ts";
 import { guardFlush } from "../exchange/flush-guard.ts";
-import { piecesOf } from "../exchange/pieces-of.ts";
+import { PIECE_BYTES, piecesOf } from "../exchange/pieces-of.ts";
 import type { EndpointLimits } from "../limits.ts";
 import { type CallObserver, observerKey } from "./call-gate.ts";
+import type { CallHandler, CallResponse } from "./call-handler.ts";
 import { type CallProtocol, timeoutOf } from "./call-protocol.ts";
-import type { UniversalServerResponse } from "./connect-protocol.ts";
 import { answerError } from "./error-answer.ts";
 import { toNodeHeaders } from "./headers.ts";
 import type { RegisteredMethod } from "./registrations.ts";
 import { RequestBody } from "./request-body.ts";
+
+/** Made once: an error with its stack costs more than the rest of a small call's end. */
+const callIsOver = new ConnectError("the call is over", Code.Canceled);
 
 /** What fits in a timer of the platform: 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -29,15 +32,18 @@ export interface CallEnvironment {
 }
 
 /**
- * Carries one call between an exchange and Connect's universal handler, and owns its end.
+ * Carries one call between an exchange and the handler of its method, and owns its end.
  *
  * However the call ends (answered, failed, reset, connection lost, time up, reader stalled, drained), the handler's
  * signal is aborted and its generator finished at once, even while it waits for the reader.
  */
-export class UniversalCall implements CallObserver {
+export class ServedCall implements CallObserver {
   readonly protocol: CallProtocol;
   readonly #exchange: Exchange;
   readonly #method: RegisteredMethod;
+  readonly #handler: CallHandler;
+  /** The handler leaves the deadline to us. */
+  readonly #isLean: boolean;
   readonly #environment: CallEnvironment;
   readonly #controller = new AbortController();
   readonly #body: RequestBody;
@@ -50,12 +56,15 @@ export class UniversalCall implements CallObserver {
   #isSettled = false;
 
   constructor(
-    call: { exchange: Exchange; method: RegisteredMethod; protocol: CallProtocol },
+    call: { exchange: Exchange; method: RegisteredMethod; protocol: CallProtocol; isLean: boolean },
     environment: CallEnvironment,
   ) {
     this.protocol = call.protocol;
     this.#exchange = call.exchange;
     this.#method = call.method;
+    const { lean, universal } = call.method;
+    this.#isLean = call.isLean && lean !== undefined;
+    this.#handler = this.#isLean && lean !== undefined ? lean : universal;
     this.#environment = environment;
     const { kind } = call.method.spec;
     this.#body = new RequestBody(call.exchange, {
@@ -76,19 +85,20 @@ export class UniversalCall implements CallObserver {
       for (const name of ["grpc-timeout", "connect-timeout-ms"]) header.delete(name);
     }
     if (timeoutMs !== undefined) {
-      // Connect aborts the handler's signal on time; this is for handlers that do not listen.
-      this.#after(timeoutMs + endGraceMs, () =>
-        this.end(new ConnectError("the operation timed out", Code.DeadlineExceeded)),
-      );
+      const timeUp = (): ConnectError => new ConnectError("the operation timed out", Code.DeadlineExceeded);
+      // Connect aborts the handler's signal on time; then this is for handlers that do not listen.
+      if (this.#isLean) this.#after(timeoutMs, () => this.cancel(timeUp()));
+      else this.#after(timeoutMs + endGraceMs, () => this.end(timeUp()));
     }
     const scheme = this.#exchange.connection.isEncrypted ? "https" : "http";
     try {
-      const response = await this.#method.handler({
+      const response = await this.#handler({
         httpVersion: this.#exchange.httpVersion,
         method: this.#exchange.method,
         url: `${scheme}://${this.#exchange.authority}${this.#exchange.target}`,
         header,
         body: this.#body,
+        timeoutMs,
         signal: this.#controller.signal,
         contextValues: createContextValues().set(observerKey, this),
       });
@@ -136,40 +146,42 @@ export class UniversalCall implements CallObserver {
     this.#guardFlush();
   }
 
-  async #respond(response: UniversalServerResponse): Promise<void> {
-    const iterator = response.body?.[Symbol.asyncIterator]();
+  async #respond(response: CallResponse): Promise<void> {
+    const iterator = response.body;
     this.#iterator = iterator;
     if (this.#isEnded) {
       this.#finishGenerator();
       return;
     }
     let chunk = await iterator?.next();
-    const headers = { ...this.#environment.baseHeaders, ...toNodeHeaders(response.header ?? new Headers()) };
+    const headers = { ...this.#environment.baseHeaders, ...response.head() };
     if (this.#isEnded) return;
     if (!this.#exchange.areHeadersSent) {
       if (chunk === undefined || chunk.done === true) {
         this.#complete(response.status);
-        this.#exchange.sendEmpty(response.status, {
-          ...headers,
-          ...(response.trailer !== undefined && toNodeHeaders(response.trailer)),
-          ...(response.status === 405 && { allow: this.#method.handler.allowedMethods.join(", ") }),
-        });
+        this.#exchange.sendEmpty(response.status, { ...headers, ...response.trailers() });
         return;
       }
       this.#exchange.sendHead(response.status, headers);
     }
     while (iterator !== undefined && chunk !== undefined && chunk.done !== true) {
-      if (!(await this.#write(chunk.value))) return;
+      const isTaken = this.#write(chunk.value);
+      if (isTaken !== true && !(await isTaken)) return;
       chunk = await iterator.next();
       if (this.#isEnded) return;
     }
     this.#complete(response.status);
-    this.#exchange.end(response.trailer === undefined ? undefined : toNodeHeaders(response.trailer));
+    this.#exchange.end(response.trailers());
     this.#guardFlush();
   }
 
-  /** False when the call ended while the reader was waited for. */
-  async #write(frame: Uint8Array): Promise<boolean> {
+  /** True at once, as for most messages, or later; false when the call ended while the reader was waited for. */
+  #write(frame: Uint8Array): boolean | Promise<boolean> {
+    if (frame.byteLength > PIECE_BYTES) return this.#writePieces(frame);
+    return this.#exchange.write(frame) ? !this.#isEnded : this.#drained();
+  }
+
+  async #writePieces(frame: Uint8Array): Promise<boolean> {
     let leftBytes = frame.byteLength;
     for (const piece of piecesOf(frame)) {
       if (this.#isEnded) return false;
@@ -224,7 +236,8 @@ export class UniversalCall implements CallObserver {
 
   #complete(status: number): void {
     this.#isEnded = true;
-    this.#body.fail(new ConnectError("the call is over", Code.Canceled));
+    this.#body.fail(callIsOver);
+    if (this.#isLean) this.#controller.abort(callIsOver);
     if (status === 200) this.#settle(undefined);
     else this.#settle(new ConnectError(`http status ${status}`, Code.InvalidArgument));
   }
