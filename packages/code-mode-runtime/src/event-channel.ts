@@ -14,10 +14,16 @@ export interface EventChannelOptions<Item> {
   readonly onLeft: () => void;
 }
 
+/** A consumer that takes items as they are pushed. */
+interface Listener<Item> {
+  readonly onItem: (item: Item) => void;
+  readonly onEnd: (failure: Error | undefined) => void;
+}
+
 /**
  * One consumer's stream of events, with heartbeats while it is idle.
  *
- * Producers never wait: whoever pushes looks at {@link EventChannel.size} or {@link EventChannel.backlogBytes} first.
+ * The consumer iterates, or listens. Producers never wait: whoever pushes looks at {@link EventChannel.size} or {@link EventChannel.backlogBytes} first.
  */
 export class EventChannel<Item> implements AsyncIterableIterator<Item, undefined> {
   readonly #options: EventChannelOptions<Item>;
@@ -25,6 +31,7 @@ export class EventChannel<Item> implements AsyncIterableIterator<Item, undefined
   #first = 0;
   #backlogBytes = 0;
   #consumer: PromiseWithResolvers<IteratorResult<Item, undefined>> | undefined;
+  #listener: Listener<Item> | undefined;
   #timer: Disposable | undefined;
   #isOpen = true;
   #failure: Error | undefined;
@@ -47,6 +54,10 @@ export class EventChannel<Item> implements AsyncIterableIterator<Item, undefined
   push(item: Item): void {
     if (!this.#isOpen) return;
     this.#restartHeartbeat();
+    if (this.#listener !== undefined) {
+      this.#listener.onItem(item);
+      return;
+    }
     const consumer = this.#consumer;
     if (consumer !== undefined) {
       this.#consumer = undefined;
@@ -55,6 +66,15 @@ export class EventChannel<Item> implements AsyncIterableIterator<Item, undefined
     }
     this.#backlog.push(item);
     this.#backlogBytes += this.#options.weigh(item);
+  }
+
+  /**
+   * Hands over every item within its push, in place of an iteration: a consumer that puts the items of several
+   * channels in one order needs that. To be called before anything is pushed. `onEnd` comes once, also right away.
+   */
+  listen(onItem: (item: Item) => void, onEnd: (failure: Error | undefined) => void): void {
+    if (this.#isOpen) this.#listener = { onItem, onEnd };
+    else onEnd(this.#failure);
   }
 
   /** Ends the stream, with `failure` if there is one. What was not taken is dropped. */
@@ -66,6 +86,8 @@ export class EventChannel<Item> implements AsyncIterableIterator<Item, undefined
     this.#backlog = [];
     this.#first = 0;
     this.#backlogBytes = 0;
+    this.#listener?.onEnd(failure);
+    this.#listener = undefined;
     const consumer = this.#consumer;
     this.#consumer = undefined;
     if (consumer !== undefined) this.#end().then(consumer.resolve, consumer.reject);

@@ -9,6 +9,7 @@ export type { CellEngine, CellOutput } from "./engine/cell-engine.ts";
 export { type CellEngineOptions, createCellEngine } from "./engine/create-cell-engine.ts";
 export { type CodeModeLimits, defaultCodeModeLimits } from "./limits.ts";
 export type { OutputMode } from "./output/output-buffer.ts";
+export { RecentIds } from "./recent-ids.ts";
 export type { CodeModeSession } from "./session.ts";
 export type {
   ExecuteOptions,

@@ -12,6 +12,11 @@ export interface SessionOptions {
   readonly outputMode: OutputMode;
   /** Unanswered tool calls at a time. Absent: the default of the limits. */
   readonly maxPendingCalls?: number | undefined;
+  /**
+   * Set: the end of a program is held back until its client has answered each of its notifications, at most so long.
+   * Absent: nothing waits for answers.
+   */
+  readonly notificationAnswerMs?: number | undefined;
   /** Idle time after which the lease carries a heartbeat; 0 sends none. */
   readonly heartbeatIntervalMs: number;
 }
@@ -35,6 +40,8 @@ export type SessionEvent =
       readonly callId: string;
       readonly text: string;
     }
+  /** Nobody waits for the answer any more. Only where answers are waited for. */
+  | { readonly type: "notification-cancelled"; readonly notificationId: string }
   /** The last event of a cell. */
   | {
       readonly type: "cell-closed";

@@ -2,6 +2,7 @@ import { abortReason, type Clock, type IdSource, type Logger, TriviumError } fro
 import { Catalogue } from "./catalogue.ts";
 import { Cell, type CellHost, type ToolCallRequest } from "./cell/cell.ts";
 import type { ObservationRequest } from "./cell/observation.ts";
+import { OpenNotifications } from "./cell/open-notifications.ts";
 import type { CellAnswer, CellOutcome } from "./cell/outcome.ts";
 import { DEFAULT_EXECUTE_YIELD_MS, effectiveYieldMs } from "./cell/yield-time.ts";
 import type { CellEngine } from "./engine/cell-engine.ts";
@@ -60,6 +61,8 @@ export class CodeModeSession implements CellHost {
   readonly #catalogue = new Catalogue();
   readonly #cells = new Map<string, Cell>();
   readonly #executions = new Map<string, Cell>();
+  /** Where answers to notifications are waited for: whose they are. */
+  readonly #openNotifications = new Map<string, OpenNotifications>();
   readonly #stored = new StoredValues();
   #lastCellNumber = 0;
   #closing: Promise<void> | undefined;
@@ -186,6 +189,13 @@ export class CodeModeSession implements CellHost {
     this.#router.complete(invocationId, result);
   }
 
+  /** The client has answered a notification, or will never get it. Unknown, repeated and late answers are fine. */
+  answerNotification(notificationId: string): void {
+    const open = this.#openNotifications.get(notificationId);
+    this.#openNotifications.delete(notificationId);
+    open?.delete(notificationId);
+  }
+
   /**
    * Ends the session: streams end (with `failure` if there is one), waits are cancelled, cells are terminated
    * without an event. Resolves when the cells are gone. Repeating it joins the first.
@@ -210,6 +220,11 @@ export class CodeModeSession implements CellHost {
         "a notification is larger than a message may be and was dropped",
       );
       return;
+    }
+    const { notifications } = cell;
+    if (notifications !== undefined) {
+      notifications.add(notificationId);
+      this.#openNotifications.set(notificationId, notifications);
     }
     this.#send(event);
   }
@@ -247,6 +262,7 @@ export class CodeModeSession implements CellHost {
       output: this.#newOutput(),
       writes: this.#stored.begin(),
       maxMessageBytes: limits.maxMessageBytes,
+      notifications: this.#newNotifications(),
     });
     this.#cells.set(cell.cellId, cell);
     this.#executions.set(executionId, cell);
@@ -272,6 +288,19 @@ export class CodeModeSession implements CellHost {
     if (this.options.outputMode === "bounded") return new RetainedOutput();
     const { keepOversizedOutput, limits } = this.#deps;
     return keepOversizedOutput ? new OversizedOutput() : new UnboundedOutput(limits.maxMessageBytes);
+  }
+
+  #newNotifications(): OpenNotifications | undefined {
+    const answerMs = this.options.notificationAnswerMs;
+    if (answerMs === undefined) return undefined;
+    return new OpenNotifications({
+      clock: this.clock,
+      answerMs,
+      onRevoked: (notificationId) => {
+        this.#openNotifications.delete(notificationId);
+        this.#send({ type: "notification-cancelled", notificationId });
+      },
+    });
   }
 
   #observable(cellId: string): Cell | undefined {

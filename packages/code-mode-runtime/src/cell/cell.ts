@@ -4,6 +4,7 @@ import type { OutputBuffer, TakenOutput } from "../output/output-buffer.ts";
 import { STORED_VALUES_FULL_TEXT, type StoredWrites } from "../stored-values.ts";
 import { outcomeBytes } from "../wire-size.ts";
 import { Observation, type ObservationRequest } from "./observation.ts";
+import type { OpenNotifications } from "./open-notifications.ts";
 import type { CellOutcome, CellResult } from "./outcome.ts";
 
 /** A tool call as the program made it. */
@@ -37,6 +38,8 @@ export interface CellOptions {
   readonly writes: StoredWrites;
   /** Bytes that an encoded outcome may have. */
   readonly maxMessageBytes: number;
+  /** Set: the program's end waits for the answers. */
+  readonly notifications?: OpenNotifications | undefined;
 }
 
 /**
@@ -52,6 +55,8 @@ export class Cell implements CellListener {
   readonly callId: string;
   /** The first observation. */
   readonly initial: Observation;
+  /** Those whose answers its end waits for; undefined when nothing waits. */
+  readonly notifications: OpenNotifications | undefined;
   /** Tool calls handed to a subscription so far. */
   dispatchedCalls = 0;
   readonly #host: CellHost;
@@ -75,6 +80,7 @@ export class Cell implements CellListener {
     this.cellId = options.cellId;
     this.executionId = options.executionId;
     this.callId = options.callId;
+    this.notifications = options.notifications;
     this.initial = new Observation(host.clock, options.observation);
     this.#observation = this.initial;
   }
@@ -160,6 +166,7 @@ export class Cell implements CellListener {
   /** The session is gone: observers learn `failure`, or undefined without one; the program is ended by force. */
   discard(failure: Error | undefined): Promise<void> {
     this.#state = "closed";
+    this.notifications?.revoke();
     for (const observation of this.#takeObservers()) {
       if (failure === undefined) observation.settle(() => undefined);
       else observation.fail(failure);
@@ -214,6 +221,13 @@ export class Cell implements CellListener {
     const result: CellResult = isTerminated
       ? { type: "terminated" }
       : { type: "completed", errorText: end.errorText ?? (isKept ? undefined : STORED_VALUES_FULL_TEXT) };
+    if (this.notifications === undefined || isTerminated) this.#finish(result);
+    // Until then the cell looks as if it ran: its observers may come, yield and terminate it.
+    else this.notifications.hold(() => this.#finish(result));
+  }
+
+  #finish(result: CellResult): void {
+    this.notifications?.revoke();
     const observers = this.#takeObservers();
     this.#completedMs = this.#host.clock.monotonic();
     if (observers.length > 0) this.#claim(observers, result);
@@ -226,7 +240,8 @@ export class Cell implements CellListener {
 
   #kill(): void {
     this.#state = "terminating";
-    this.#running?.terminate();
+    if (this.notifications?.isHolding === true) this.#finish({ type: "terminated" });
+    else this.#running?.terminate();
   }
 
   #arm(observation: Observation, yieldMs: number): void {

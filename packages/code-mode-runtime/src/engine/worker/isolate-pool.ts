@@ -98,8 +98,7 @@ export class IsolatePool {
     const timer = setTimeout(() => this.#dispose(isolate), leaveMs);
     let memory: IsolateMemory | undefined;
     try {
-      await isolate.endCell();
-      memory = await isolate.memory();
+      [, memory] = await Promise.all([isolate.endCell(), isolate.memory()]);
     } catch {
       // Disposed of, or out of memory: it is given up.
     } finally {

@@ -5,7 +5,7 @@ import type { Primitive } from "../realm/realm-types.ts";
 import { MAX_STORED_BYTES } from "../stored-bytes.ts";
 import type { Isolate } from "./isolate.ts";
 import type { IsolatedVm } from "./load-isolated-vm.ts";
-import { type ModuleSource, wrapModule } from "./module-source.ts";
+import { type ModuleSource, wrapModule, wrapSimpleModule } from "./module-source.ts";
 import type { RunningScript, ScriptEvents, ScriptProgram } from "./script-runtime.ts";
 import { ScriptTimers } from "./script-timers.ts";
 import { StoredBudget } from "./stored-budget.ts";
@@ -65,37 +65,55 @@ export class IsolatedScript implements RunningScript {
     const timer = this.#isSingleUse
       ? undefined
       : setTimeout(() => this.#finish({ type: "lost", errorText: LOST_TEXT }), startMs);
-    let module: ivm.Module | undefined;
+    let firstTurn: Promise<void> | undefined;
     try {
-      module = await this.#load();
+      const module = await this.#load();
+      if (module === undefined || this.#hasEnded) return;
+      this.#events.ready();
+      // Both are queued at once: the isolate's thread does one after the other without a way back in between.
+      const linked = this.#isolate.instantiate(module);
+      firstTurn = this.#isolate.evaluate(module);
+      await linked;
     } catch (error) {
       this.#fail(error);
+      return;
     } finally {
       clearTimeout(timer);
     }
-    if (module === undefined || this.#hasEnded) return;
-    this.#events.ready();
-    await this.#run(this.#isolate.evaluate(module));
+    await this.#run(firstTurn);
   }
 
   /** Compiles the program and makes its realm. Undefined when it has ended meanwhile. */
   async #load(): Promise<ivm.Module | undefined> {
     const { source } = this.#program;
-    const plain = await this.#compile(source.startsWith("#!") ? `//${source.slice(2)}` : source, 0);
+    const compiling = this.#compile(source.startsWith("#!") ? `//${source.slice(2)}` : source, 0);
+    // Most programs need no look at their syntax: all that is left to do is queued behind the first compilation.
+    const simple = wrapSimpleModule(source);
+    const ahead = simple === undefined ? undefined : this.#prepare(simple);
+    let plain: ivm.Module;
+    try {
+      plain = await compiling;
+    } finally {
+      // Whatever the first compilation says: the isolate must be free before it can serve the next cell.
+      await Promise.allSettled([ahead]);
+    }
     if (this.#hasEnded) return undefined;
     const [specifier] = plain.dependencySpecifiers;
     if (specifier !== undefined) {
       this.#finish({ type: "completed", errorText: `Unsupported import in exec: ${specifier}` });
       return undefined;
     }
-    const wrapped = await wrapModule(source);
-    if (this.#hasEnded) return undefined;
-    const module = await this.#compile(wrapped.code, -1);
+    const prepared = ahead ?? wrapModule(source).then((wrapped) => this.#prepare(wrapped));
+    const module = await prepared;
     if (this.#hasEnded) return undefined;
     this.#hasCompiled = true;
-    await this.#begin(wrapped);
+    return module;
+  }
+
+  /** Compiles a wrapped program and makes the helpers of its realm. */
+  async #prepare(wrapped: ModuleSource): Promise<ivm.Module | undefined> {
     if (this.#hasEnded) return undefined;
-    await this.#isolate.instantiate(module);
+    const [module] = await Promise.all([this.#compile(wrapped.code, -1), this.#begin(wrapped)]);
     return module;
   }
 

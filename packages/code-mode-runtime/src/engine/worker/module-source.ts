@@ -22,15 +22,26 @@ const exportWord = /\bexport\b/;
  * module cannot break out of the blocks.
  */
 export async function wrapModule(source: string): Promise<ModuleSource> {
+  const simple = wrapSimpleModule(source);
+  if (simple !== undefined) return simple;
+  const body = withoutHashbang(source);
+  const names = { importName: unusedName(body), exportName: unusedName(body) };
+  const rewritten = await rewriteModuleSyntax(body, names);
+  return wrap(rewritten.code, rewritten.hasDynamicImport ? names.importName : undefined);
+}
+
+/** The same for a module that needs no rewriting, compiling or not; undefined for the others. */
+export function wrapSimpleModule(source: string): ModuleSource | undefined {
+  const body = withoutHashbang(source);
+  return importCall.test(body) || exportWord.test(body) ? undefined : wrap(body, undefined);
+}
+
+function withoutHashbang(source: string): string {
+  return source.startsWith("#!") ? `//${source.slice(2)}` : source;
+}
+
+function wrap(body: string, importName: string | undefined): ModuleSource {
   const doneName = `$${randomBytes(16).toString("hex")}`;
-  let body = source.startsWith("#!") ? `//${source.slice(2)}` : source;
-  let importName: string | undefined;
-  if (importCall.test(body) || exportWord.test(body)) {
-    const names = { importName: unusedName(body), exportName: unusedName(body) };
-    const rewritten = await rewriteModuleSyntax(body, names);
-    body = rewritten.code;
-    if (rewritten.hasDynamicImport) importName = names.importName;
-  }
   const take = [doneName, importName]
     .filter((name) => name !== undefined)
     .map((name) => `const ${name} = globalThis.${name}; delete globalThis.${name};`)
