@@ -44,6 +44,9 @@ export function grpcHandler(options: GrpcHandlerOptions): CallHandler {
 
 type AnyFn = Parameters<Interceptor>[0];
 
+/** From here on copying a message behind its envelope costs more than a second write. */
+const SEPARATE_BYTES = 256 * 1024;
+
 /** The answer of one call, pulled message by message. */
 class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   readonly status = 200;
@@ -57,6 +60,8 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   #messages: AsyncIterator<Message> | undefined;
   #response: UnaryResponse | StreamResponse | undefined;
   #error: ConnectError | undefined;
+  /** The bytes of a large message whose envelope has been handed out. */
+  #payload: Uint8Array | undefined;
 
   constructor(context: LeanContext, options: GrpcHandlerOptions) {
     this.#context = context;
@@ -78,6 +83,11 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const payload = this.#payload;
+    if (payload !== undefined) {
+      this.#payload = undefined;
+      return { done: false, value: payload };
+    }
     try {
       if (this.#message !== undefined) {
         const message = this.#message;
@@ -188,7 +198,12 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
       const text = `message size ${bytes.byteLength} is larger than configured writeMaxBytes ${writeMaxBytes}`;
       throw new ConnectError(text, Code.ResourceExhausted);
     }
-    return encodeEnvelope(0, bytes);
+    if (bytes.byteLength < SEPARATE_BYTES) return encodeEnvelope(0, bytes);
+    this.#payload = bytes;
+    const prefix = Buffer.allocUnsafe(5);
+    prefix[0] = 0;
+    prefix.writeUInt32BE(bytes.byteLength, 1);
+    return prefix;
   }
 
   #fail(thrown: unknown): void {

@@ -7,7 +7,7 @@
  * Runs last, when the helpers have what they need of the globals; sent as source text.
  */
 export function hardenRealm(spared: object): void {
-  const { deleteProperty, get, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { deleteProperty, get, getPrototypeOf, ownKeys } = Reflect;
   const { freeze } = Object;
   const realmGlobal = globalThis;
   const seen = new Set<object>([realmGlobal]);
@@ -41,12 +41,20 @@ export function hardenRealm(spared: object): void {
   }
   visit(getPrototypeOf("".matchAll(/x/g)));
   // A method would otherwise carry what one program attaches to it to the next.
+  // Property descriptors and lists would be a quarter of a megabyte of garbage, which every waiting program then holds.
+  type LookUp = (holder: object, key: PropertyKey) => unknown;
+  const lookUp = (name: "__lookupGetter__" | "__lookupSetter__"): LookUp =>
+    Function.prototype.call.bind(get(Object.prototype, name));
+  const getterOf = lookUp("__lookupGetter__");
+  const setterOf = lookUp("__lookupSetter__");
   const freezeMethods = (prototype: object): void => {
     for (const name of ownKeys(prototype)) {
-      const property = getOwnPropertyDescriptor(prototype, name);
-      for (const method of [property?.value, property?.get, property?.set]) {
-        if (typeof method === "function") freeze(method);
-      }
+      const getter = getterOf(prototype, name);
+      const setter = setterOf(prototype, name);
+      if (typeof getter === "function") freeze(getter);
+      if (typeof setter === "function") freeze(setter);
+      const method: unknown = getter === undefined && setter === undefined ? get(prototype, name) : undefined;
+      if (typeof method === "function") freeze(method);
     }
   };
   for (const prototype of seen) {
