@@ -1,0 +1,156 @@
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { abortable, abortReason, type Logger, TriviumError } from "@trivium/core";
+import { callFailureOf } from "./call-failure.ts";
+import { type McpResult, type McpTool, toMcpResult, toMcpTool } from "./mcp-tool.ts";
+import { isStdioServer, type McpServerConfig } from "./server-config.ts";
+import { type OpenTransport, openTransport, type TransportDeps } from "./transport/open-transport.ts";
+
+/** Who we say we are. */
+const clientInfo = { name: "trivium", version: "0.1.0" } as const;
+/** The library has a timer of its own; ours is the one that counts. */
+const NEVER_MS = 2 ** 31 - 1;
+/** A server that lists more has lost its way. */
+const MAX_TOOLS = 5000;
+const MAX_LAST_WORDS = 500;
+
+export interface SessionDeps extends TransportDeps {
+  readonly logger: Logger;
+  /** The tools have changed. */
+  onToolsChanged(session: ServerSession): void;
+  /** The connection is gone without having been closed. */
+  onLost(session: ServerSession): void;
+}
+
+/** One live connection to a server. */
+export class ServerSession {
+  readonly #name: string;
+  readonly #client: Client;
+  readonly #way: OpenTransport;
+  #tools: readonly McpTool[] = [];
+  #refreshing: Promise<void> | undefined;
+  #isStale = false;
+  #isClosed = false;
+
+  private constructor(name: string, client: Client, way: OpenTransport) {
+    this.#name = name;
+    this.#client = client;
+    this.#way = way;
+  }
+
+  /**
+   * Starts or reaches a server and asks for its tools.
+   *
+   * @throws {@link TriviumError} `unavailable` with what is known of the reason, `unauthenticated` when the server
+   * wants other credentials, what the start of the program threw; the reason of `signal`.
+   */
+  static async open(
+    name: string,
+    config: McpServerConfig,
+    { signal, ...deps }: SessionDeps & { readonly signal: AbortSignal },
+  ): Promise<ServerSession> {
+    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+    signal.throwIfAborted();
+    const way = await openTransport(name, config, { ...deps, signal });
+    const session = new ServerSession(name, new Client(clientInfo), way);
+    try {
+      await session.#connect(signal, deps);
+      return session;
+    } catch (cause) {
+      await session.close();
+      if (signal.aborted) throw abortReason(signal);
+      const { reason } = callFailureOf(cause, !isStdioServer(config));
+      const kind = reason === "unauthorized" ? "unauthenticated" : "unavailable";
+      throw new TriviumError(kind, await session.#whyNot(cause), { cause });
+    }
+  }
+
+  get tools(): readonly McpTool[] {
+    return this.#tools;
+  }
+
+  /**
+   * Calls a tool.
+   *
+   * @throws the library's errors as they are, and the reason of `signal`; the server is told that nobody waits then.
+   */
+  async callTool(
+    toolName: string,
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<McpResult> {
+    const { CallToolResultSchema } = await import("@modelcontextprotocol/sdk/types.js");
+    // Not the library's `callTool`: it would refuse answers that do not fit what the server says of them.
+    const request = { method: "tools/call" as const, params: { name: toolName, arguments: { ...input } } };
+    const asked = this.#client.request(request, CallToolResultSchema, { signal, timeout: NEVER_MS });
+    const result: CallToolResult = await abortable(asked, signal);
+    return toMcpResult(result);
+  }
+
+  /** Ends the connection, and the server's program if it has one. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#way.close();
+    await this.#client.close();
+  }
+
+  async #connect(signal: AbortSignal, deps: Omit<SessionDeps, "signal">): Promise<void> {
+    const client = this.#client;
+    client.onerror = (cause) => deps.logger.debug({ server: this.#name, cause }, "an MCP connection");
+    const types = await import("@modelcontextprotocol/sdk/types.js");
+    client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => this.#refresh(deps));
+    client.onclose = () => {
+      if (!this.#isClosed) deps.onLost(this);
+    };
+    await abortable(client.connect(this.#way.transport, { signal, timeout: NEVER_MS }), signal);
+    if (client.getServerCapabilities()?.tools !== undefined) this.#tools = await this.#listTools(signal);
+  }
+
+  /** A server may tell of many changes at once: one question is on its way, and one more follows it. */
+  async #refresh(deps: Omit<SessionDeps, "signal">): Promise<void> {
+    this.#isStale = true;
+    this.#refreshing ??= this.#refreshUntilFresh(deps).finally(() => {
+      this.#refreshing = undefined;
+    });
+    await this.#refreshing;
+  }
+
+  async #refreshUntilFresh(deps: Omit<SessionDeps, "signal">): Promise<void> {
+    try {
+      while (this.#isStale && !this.#isClosed) {
+        this.#isStale = false;
+        this.#tools = await this.#listTools(undefined);
+        deps.onToolsChanged(this);
+      }
+    } catch (cause) {
+      // The list stays as it was. A lost connection is told by `onLost`.
+      deps.logger.warn({ server: this.#name, cause }, "an MCP server did not list its changed tools");
+    }
+  }
+
+  async #listTools(signal: AbortSignal | undefined): Promise<McpTool[]> {
+    const { ListToolsResultSchema } = await import("@modelcontextprotocol/sdk/types.js");
+    const tools: McpTool[] = [];
+    let cursor: string | undefined;
+    do {
+      const params = cursor === undefined ? {} : { cursor };
+      const options = signal === undefined ? {} : { signal, timeout: NEVER_MS };
+      const asked = this.#client.request({ method: "tools/list", params }, ListToolsResultSchema, options);
+      const page = await (signal === undefined ? asked : abortable(asked, signal));
+      tools.push(...page.tools.map((tool) => toMcpTool(this.#name, tool)));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && tools.length < MAX_TOOLS);
+    return tools;
+  }
+
+  /** Why a connection failed, with the last words of the program. */
+  async #whyNot(cause: unknown): Promise<string> {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const end = await this.#way.processEnd();
+    if (end === undefined) return reason;
+    const how = end.signal === null ? `exit code ${end.exitCode}` : `signal ${end.signal}`;
+    const lastWords = end.errorOutput.trim().slice(-MAX_LAST_WORDS);
+    const ended = `its program has ended (${how})`;
+    return lastWords === "" ? `${reason}; ${ended}` : `${reason}; ${ended}, its last words: ${lastWords}`;
+  }
+}

@@ -1,0 +1,63 @@
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { TriviumError } from "@trivium/core";
+
+/** Bytes of one answer. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/**
+ * A `fetch` that limits answers and tells when the event stream that was to bring an answer is over.
+ *
+ * The protocol library waits for ever when such a stream ends without the answer. Streams with event ids are left to
+ * it: it asks for the rest of them.
+ */
+export function watchedFetch(onStreamEnd: (requestId: unknown) => void): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    if (init?.method !== "POST" || response.body === null) return response;
+    const isEventStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const requestId = isEventStream ? requestIdOf(init.body) : undefined;
+    const body = watch(response.body, () => {
+      if (requestId !== undefined) onStreamEnd(requestId);
+    });
+    return new Response(body, response);
+  };
+}
+
+function watch(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let length = 0;
+  let isResumable = false;
+  const finish = (): void => {
+    if (!isResumable) onEnd();
+  };
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await reader.read();
+        if (done) {
+          controller.close();
+          finish();
+          return;
+        }
+        length += value.length;
+        if (length > MAX_ANSWER_BYTES) {
+          await reader.cancel();
+          throw new TriviumError("outOfRange", `the answer has more than ${MAX_ANSWER_BYTES} bytes`);
+        }
+        // An id stands at the beginning of an event, and events come as pieces of their own.
+        isResumable ||= /^id:/m.test(Buffer.from(value.subarray(0, 256)).toString("latin1"));
+        controller.enqueue(value);
+      } catch (error) {
+        controller.error(error);
+        finish();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+function requestIdOf(body: RequestInit["body"]): unknown {
+  if (typeof body !== "string") return undefined;
+  const message: unknown = JSON.parse(body);
+  return typeof message === "object" && message !== null && "id" in message ? message.id : undefined;
+}
