@@ -30,10 +30,11 @@ export function toCallRequest(
 
 /** Metadata, signal and deadline of a call. */
 export function toCallOptions(sessionId: string | undefined, options: ToolCallOptions): CallOptions {
-  const { signal, timeoutMs, idempotencyKey, logicalErrors } = options;
+  const { signal, timeoutMs, idempotencyKey, logicalErrors, promptId } = options;
   const headers = sessionHeaders(sessionId);
   headers.set("x-trivium-output", "text");
   if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
+  if (promptId !== undefined) headers.set("x-grok-prompt-id", promptId);
   if (logicalErrors !== undefined) headers.set("x-trivium-logical-errors", logicalErrors);
   return {
     headers,

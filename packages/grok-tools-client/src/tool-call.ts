@@ -20,6 +20,8 @@ export interface ToolCallOptions {
   readonly excludeFields?: readonly string[];
   /** A repeated call with the same key gets the first one's answer. 1 to 128 visible ASCII characters. */
   readonly idempotencyKey?: string;
+  /** Turn of your model that makes the call, or id of the subagent that does. 1 or more visible ASCII characters. */
+  readonly promptId?: string;
   /** `output` answers logical failures (file missing, no match) as results. Default `error`. */
   readonly logicalErrors?: "error" | "output";
 }

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { FinalizeToolServerConfigRequestSchema, ToolConfigEntrySchema } from "@trivium/proto/grok-tools";
+import type { CallbackAddress } from "./callback-address.ts";
 
 /** One tool to configure. */
 export interface ToolConfig {
@@ -26,6 +27,8 @@ export interface ToolSessionConfig {
   /** From {@link ToolSession.state} of an earlier session. */
   readonly initialState?: unknown;
   readonly behaviorPreset?: string;
+  /** Where the server sends notifications and has subagents run. */
+  readonly callbacks?: CallbackAddress | undefined;
   readonly truncation?: MessageInitShape<typeof FinalizeToolServerConfigRequestSchema>["truncation"];
 }
 
@@ -33,13 +36,15 @@ export interface ToolSessionConfig {
 export function toFinalizeRequest(
   config: ToolSessionConfig,
 ): MessageInitShape<typeof FinalizeToolServerConfigRequestSchema> {
-  const { tools, reminders, initialState, behaviorPreset, truncation } = config;
+  const { tools, reminders, initialState, behaviorPreset, truncation, callbacks } = config;
   return {
     tools: tools.map(toEntry),
     systemRemindersEnabled: reminders ?? false,
     ...(initialState !== undefined && { initialToolStateJson: JSON.stringify(initialState) }),
     ...(behaviorPreset !== undefined && { behaviorPreset }),
     ...(truncation !== undefined && { truncation }),
+    ...(callbacks !== undefined && { clientCallbackAddr: callbacks.address }),
+    ...(callbacks?.secret !== undefined && { clientCallbackSecret: callbacks.secret }),
   };
 }
 

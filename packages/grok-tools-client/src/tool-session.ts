@@ -7,6 +7,7 @@ import type {
 } from "@trivium/proto/grok-tools";
 import { type JsonValue, parseJsonField } from "@trivium/rpc";
 import { sessionHeaders, toCallOptions, toCallRequest } from "./call-request.ts";
+import type { CallbackState } from "./callback-address.ts";
 import { toSessionError } from "./session-errors.ts";
 import {
   type ToolCallOptions,
@@ -27,6 +28,8 @@ export class ToolSession {
   readonly warnings: readonly string[];
   /** Configured behaviour that will go away. */
   readonly versionWarnings: readonly VersionWarning[];
+  /** Undefined when the session was configured without callbacks, or by somebody else. */
+  readonly callbacks: CallbackState | undefined;
   readonly #rpc: Client<typeof GrokToolsService>;
 
   /** @internal Made by {@link GrokToolsClient}. */
@@ -37,12 +40,18 @@ export class ToolSession {
       tools,
       message,
       versionWarnings,
-    }: Pick<FinalizeToolServerConfigResponse, "tools" | "message" | "versionWarnings">,
+      callbackStatus,
+    }: Pick<FinalizeToolServerConfigResponse, "tools" | "message" | "versionWarnings" | "callbackStatus">,
   ) {
     this.#rpc = rpc;
     this.sessionId = sessionId;
     this.tools = tools;
     this.versionWarnings = versionWarnings;
+    this.callbacks = callbackStatus && {
+      isConnected: callbackStatus.connected,
+      activeSurfaces: callbackStatus.activeSurfaces,
+      message: callbackStatus.message,
+    };
     this.warnings = message.split("\n").flatMap((line) => {
       const warning = /^warning: (.*)$/.exec(line)?.[1];
       return warning === undefined ? [] : [warning];

@@ -47,6 +47,14 @@ const toolset = [
   "GrokBuild:kill_task",
 ];
 
+/** What tools need besides a shell, files and task tools. */
+const companions: Readonly<Record<string, readonly string[]>> = {
+  "GrokBuild:enter_plan_mode": ["GrokBuild:exit_plan_mode"],
+  "GrokBuild:exit_plan_mode": ["GrokBuild:enter_plan_mode"],
+  "GrokBuild:scheduler_delete": ["GrokBuild:scheduler_create"],
+  "GrokBuild:scheduler_list": ["GrokBuild:scheduler_create"],
+};
+
 describe("the built-in tools", () => {
   it("can all be configured, alone or with what they need", async () => {
     await using test = await server();
@@ -57,11 +65,10 @@ describe("the built-in tools", () => {
         "GrokBuild:get_task_output",
         "GrokBuild:kill_task",
       ];
-      const others =
-        id.includes("Concise") || /terminal_command/.test(id)
-          ? needed.slice(0, 1).concat(needed.slice(2))
-          : needed;
-      const ids = [...new Set([id, ...others])];
+      const others = /Concise|Hashline|terminal_command/.test(id)
+        ? needed.slice(0, 1).concat(needed.slice(2))
+        : needed;
+      const ids = [...new Set([id, ...others, ...(companions[id] ?? [])])];
       const named = ids.map((one, index) => ({ id: one, nameOverride: `tool_${index}` }));
       const { tools } = await test.client.finalizeToolConfigRequest(
         { tools: named },

@@ -23,7 +23,7 @@ export async function finalizeToolConfig(
   const cwd = context.requestHeader.get("x-trivium-cwd") ?? undefined;
   try {
     const report = await session.finalize(toToolConfig(request), { cwd });
-    return toResponse(deps, request, report);
+    return toResponse(deps, report);
   } catch (thrown) {
     throw toRefusalStatus(thrown);
   }
@@ -38,14 +38,14 @@ function toToolConfig(request: FinalizeToolServerConfigRequest): ToolConfig {
     initialToolStateJson: request.initialToolStateJson,
     behaviorPreset: request.behaviorPreset,
     clientCallbackAddr: request.clientCallbackAddr,
+    clientCallbackSecret: request.clientCallbackSecret,
     sessionId: request.sessionId,
   };
 }
 
 function toResponse(
   { runtime }: GrokToolsServiceDeps,
-  { clientCallbackAddr }: FinalizeToolServerConfigRequest,
-  { tools, warnings, versionWarnings }: FinalizeReport,
+  { tools, warnings, versionWarnings, callback }: FinalizeReport,
 ): FinalizeToolServerConfigResponse {
   const summary = `${tools.length} ${tools.length === 1 ? "tool" : "tools"} configured`;
   return create(FinalizeToolServerConfigResponseSchema, {
@@ -53,13 +53,12 @@ function toResponse(
     message: [summary, ...warnings.map((token) => `warning: ${token}`)].join("\n"),
     tools: tools.map((card) => toWireToolInfo(card, { withSchemas: true, version: runtime.toolVersion })),
     versionWarnings: versionWarnings.map(({ toolId, ...warning }) => ({ fqToolId: toolId, ...warning })),
-    ...(clientCallbackAddr && { callbackStatus: noCallback }),
+    ...(callback !== undefined && {
+      callbackStatus: {
+        connected: callback.isConnected,
+        activeSurfaces: [...callback.activeSurfaces],
+        ...(callback.message !== undefined && { message: callback.message }),
+      },
+    }),
   });
 }
-
-/** The tools finalize without their callback host; its surfaces are reported as not active. */
-const noCallback = {
-  connected: false,
-  activeSurfaces: [],
-  message: "this server does not dial callback services",
-};

@@ -26,11 +26,12 @@ export function sessionOf(
  */
 export function callOptionsOf({
   requestHeader,
-}: RequestHeaders): Pick<CallOptions, "logicalErrors" | "byteBuffers" | "idempotencyKey"> {
+}: RequestHeaders): Pick<CallOptions, "logicalErrors" | "byteBuffers" | "idempotencyKey" | "promptId"> {
   return {
     logicalErrors: switchOf(requestHeader, "x-trivium-logical-errors", ["error", "output"]),
     byteBuffers: switchOf(requestHeader, "x-trivium-output", ["bytes", "text"]),
     idempotencyKey: requestHeader.get("idempotency-key") ?? undefined,
+    promptId: requestHeader.get("x-grok-prompt-id") || undefined,
   };
 }
 

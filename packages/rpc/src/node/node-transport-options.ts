@@ -1,3 +1,4 @@
+import type { LookupFunction } from "node:net";
 import type { Interceptor, Transport } from "@connectrpc/connect";
 
 /** How to reach a server from Node. Only `baseUrl` is needed. */
@@ -24,6 +25,8 @@ export interface NodeTransportOptions {
   readonly pingTimeoutMs?: number | undefined;
   /** Time to connect. HTTP/2 only. Default 20 000. */
   readonly connectTimeoutMs?: number | undefined;
+  /** Finds the addresses of the host in place of the system, for callers that have checked them. HTTP/2 only. */
+  readonly lookup?: LookupFunction | undefined;
   /** PEM texts, for `https` servers that public authorities do not vouch for, or that want to know their clients. */
   readonly tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined;
 }

@@ -36,6 +36,7 @@ export class SessionManager {
         peerMaxConcurrentStreams: 1_000,
         maxSessionMemory: 64,
         ...options.tls,
+        ...(options.lookup !== undefined && { lookup: options.lookup }),
       },
     );
     this.authority = this.#inner.authority;
