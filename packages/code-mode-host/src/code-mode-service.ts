@@ -5,7 +5,7 @@ import { CodeModeHost } from "@trivium/proto/code-mode";
 import { execute } from "./execute.ts";
 import { acknowledgeNotification } from "./notifications.ts";
 import { closeSession, openSession } from "./open-session.ts";
-import { RequestGate } from "./request-gate.ts";
+import { DEFAULT_MAX_REQUESTS, RequestGate } from "./request-gate.ts";
 import type { CodeModeServiceDeps } from "./service-deps.ts";
 import { completeToolCall, subscribeToToolCalls } from "./tool-calls.ts";
 import { cancelWait, terminate, wait, yieldObservation } from "./waits.ts";
@@ -30,8 +30,6 @@ export const codeModeMethodLimits: Readonly<
   [`${CodeModeHost.typeName}/OpenSession`]: { writeStallMs: Number.POSITIVE_INFINITY },
   [`${CodeModeHost.typeName}/SubscribeToToolCalls`]: { writeStallMs: Number.POSITIVE_INFINITY },
 };
-
-const DEFAULT_MAX_REQUESTS = 1024;
 
 /** Adds codex.code_mode.v1.CodeModeHost to a router. One line per RPC. */
 export function codeModeService(deps: CodeModeServiceDeps): (router: ConnectRouter) => void {

@@ -13,8 +13,19 @@ const escapes = /\\(?:u([0-9a-fA-F]{4})|.)/g;
  * @throws {@link TriviumError} `invalidInput`; `field` names it in the message.
  */
 export function requireJsonText(field: string, bytes: Uint8Array): string {
-  const text = decode(field, bytes);
+  const text = decodeUtf8(field, bytes);
   parseJsonField(field, text);
+  requirePlainJson(field, text);
+  return text;
+}
+
+/**
+ * Checks a text that is known to be JSON for what programs cannot take: lone surrogates, more than
+ * {@link MAX_JSON_LEVELS} levels.
+ *
+ * @throws {@link TriviumError} `invalidInput`; `field` names it in the message.
+ */
+export function requirePlainJson(field: string, text: string): void {
   if (levelsOf(text) > MAX_JSON_LEVELS) {
     throw new TriviumError("invalidInput", `${field} is not JSON nested at most ${MAX_JSON_LEVELS} levels`);
   }
@@ -22,10 +33,25 @@ export function requireJsonText(field: string, bytes: Uint8Array): string {
   if (hasLoneEscape(text)) {
     throw new TriviumError("invalidInput", `${field} is not JSON without lone surrogates`);
   }
-  return text;
 }
 
-function decode(field: string, bytes: Uint8Array): string {
+/** JSON text with every lone surrogate in it replaced: many parsers refuse the whole text for one. */
+export function withoutLoneEscapes(text: string): string {
+  return hasLoneEscape(text) ? JSON.stringify(JSON.parse(text), wellFormed) : text;
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.toWellFormed(), one]));
+}
+
+/**
+ * Text of UTF-8 bytes, a byte order mark included.
+ *
+ * @throws {@link TriviumError} `invalidInput` for other bytes.
+ */
+export function decodeUtf8(field: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
@@ -60,8 +86,8 @@ function levelsOf(text: string): number {
   return deepest;
 }
 
-/** The index after the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
+/** The index after the string that begins at `start`, in a text that is known to be valid JSON. */
+export function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;
     while (text[at - 1 - backslashes] === "\\") backslashes++;

@@ -12,6 +12,7 @@ import {
   type SessionEvent as WireSessionEvent,
 } from "@trivium/proto/code-mode";
 import { toNumber } from "./numbers.ts";
+import { openServerTools } from "./server-tools.ts";
 import { type CodeModeServiceDeps, requireSession } from "./service-deps.ts";
 import { whenAborted } from "./when-aborted.ts";
 
@@ -22,12 +23,17 @@ const CATALOG_SUPPORT = 1;
 
 /** OpenSession: the stream is the lease; however it ends, the session ends with it. */
 export async function* openSession(
-  { runtime }: CodeModeServiceDeps,
+  { runtime, serverTools: port }: CodeModeServiceDeps,
   request: OpenSessionRequest,
-  { signal }: Pick<HandlerContext, "signal">,
+  context: Pick<HandlerContext, "signal" | "requestHeader" | "responseHeader">,
 ): AsyncGenerator<WireSessionEvent> {
+  const { signal } = context;
   const options = toSessionOptions(request);
-  const session = runtime.openSession(options);
+  await using opening = new AsyncDisposableStack();
+  const serverTools = opening.use((await openServerTools(port, context)) ?? null) ?? undefined;
+  const session = runtime.openSession({ ...options, serverTools });
+  // They are the session's now.
+  opening.move();
   using _ = whenAborted(signal, () => void session.close());
   try {
     const outputTruncation =
@@ -37,7 +43,10 @@ export async function* openSession(
       case: "opened",
       value: { sessionId, outputTruncation, catalogSupport: CATALOG_SUPPORT },
     });
-    for await (const event of session.events) yield toEvent(toWireEvent(event));
+    for await (const event of session.events) {
+      const wireEvent = toWireEvent(event);
+      if (wireEvent !== undefined) yield toEvent(wireEvent);
+    }
     if (signal.aborted) throw abortReason(signal);
   } finally {
     await session.close();
@@ -87,7 +96,8 @@ function toEvent(event: EventInit): WireSessionEvent {
   return create(SessionEventSchema, { event });
 }
 
-function toWireEvent(event: SessionEvent): EventInit {
+/** Undefined for what this contract has no word for. */
+function toWireEvent(event: SessionEvent): EventInit | undefined {
   switch (event.type) {
     case "tool-call-cancelled":
       return { case: "toolCallCancelled", value: { invocationId: event.invocationId } };
@@ -95,6 +105,8 @@ function toWireEvent(event: SessionEvent): EventInit {
       const { notificationId, executionId, cellId, callId, text } = event;
       return { case: "notification", value: { notificationId, executionId, cellId, callId, text } };
     }
+    case "notification-cancelled":
+      return undefined;
     case "cell-closed": {
       const { executionId, cellId } = event;
       const finalToolCallSequence = BigInt(event.finalToolCallSequence);

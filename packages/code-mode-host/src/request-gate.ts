@@ -1,6 +1,9 @@
 import { TriviumError } from "@trivium/core";
 
-/** Bounds the unary requests in progress. */
+/** Requests in progress when nobody says otherwise. */
+export const DEFAULT_MAX_REQUESTS = 1024;
+
+/** Bounds the requests in progress. */
 export class RequestGate {
   readonly #maxRequests: number;
   #inProgress = 0;

@@ -1,12 +1,15 @@
 import type { CodeModeRuntime, CodeModeSession } from "@trivium/code-mode-runtime";
 import { TriviumError } from "@trivium/core";
 import { requireUuid } from "./identifiers.ts";
+import type { ServerToolsPort } from "./server-tools.ts";
 
 /** What the service is made of. It owns none of it. */
 export interface CodeModeServiceDeps {
   readonly runtime: CodeModeRuntime;
   /** Unary requests in progress, of all clients together; more are refused. Default 1024. */
   readonly maxRequests?: number;
+  /** Tools of this server that programs may call. Absent: there are none. */
+  readonly serverTools?: ServerToolsPort | undefined;
 }
 
 /**

@@ -10,6 +10,7 @@ export { type CellEngineOptions, createCellEngine } from "./engine/create-cell-e
 export { type CodeModeLimits, defaultCodeModeLimits } from "./limits.ts";
 export type { OutputMode } from "./output/output-buffer.ts";
 export { RecentIds } from "./recent-ids.ts";
+export type { ServerToolCall, ServerTools } from "./server-tools/server-tools.ts";
 export type { CodeModeSession } from "./session.ts";
 export type {
   ExecuteOptions,

@@ -1,6 +1,7 @@
 import type { CellOutcome } from "./cell/outcome.ts";
 import type { CellTool } from "./engine/cell-engine.ts";
 import type { OutputMode } from "./output/output-buffer.ts";
+import type { ServerTools } from "./server-tools/server-tools.ts";
 
 /** How a session is to be run. */
 export interface SessionOptions {
@@ -19,6 +20,8 @@ export interface SessionOptions {
   readonly notificationAnswerMs?: number | undefined;
   /** Idle time after which the lease carries a heartbeat; 0 sends none. */
   readonly heartbeatIntervalMs: number;
+  /** Tools of the server that programs may call. The session owns them. Absent: none. */
+  readonly serverTools?: ServerTools | undefined;
 }
 
 /** One tool that a program may call. */

@@ -13,6 +13,8 @@ import { OversizedOutput } from "./output/oversized-output.ts";
 import { RetainedOutput, scriptErrorText } from "./output/retained-output.ts";
 import { UnboundedOutput } from "./output/unbounded-output.ts";
 import { RecentIds } from "./recent-ids.ts";
+import { ServerCalls } from "./server-tools/server-calls.ts";
+import { withServerTools } from "./server-tools/with-server-tools.ts";
 import type {
   ExecuteOptions,
   Execution,
@@ -55,6 +57,7 @@ export class CodeModeSession implements CellHost {
   readonly events: EventChannel<SessionEvent>;
   readonly #deps: SessionDeps;
   readonly #router: ToolCallRouter;
+  readonly #serverCalls: ServerCalls | undefined;
   readonly #waits: Waits;
   readonly #executionIds: RecentIds;
   readonly #yieldedEarly: RecentIds;
@@ -83,7 +86,11 @@ export class CodeModeSession implements CellHost {
       weigh: eventBytes,
       onLeft: () => void this.close(),
     });
+    const { serverTools } = options;
+    this.#serverCalls =
+      serverTools && new ServerCalls({ sessionId: this.sessionId, tools: serverTools, limits });
     this.#router = new ToolCallRouter({
+      serverCalls: this.#serverCalls,
       clock,
       ids,
       limits,
@@ -109,7 +116,8 @@ export class CodeModeSession implements CellHost {
     }
     this.#executionIds.add(executionId);
     const tools = this.#catalogue.resolve(options.catalogRevision, options.tools);
-    const cell = this.#start({ ...options, tools });
+    const serverTools = this.options.serverTools?.definitions() ?? [];
+    const cell = this.#start({ ...options, tools: withServerTools(tools, serverTools) });
     if (this.#yieldedEarly.delete(executionId)) cell.yieldObservation(cell.initial);
     return {
       executionId,
@@ -235,12 +243,17 @@ export class CodeModeSession implements CellHost {
 
   ended(cell: Cell): void {
     this.#router.cancelCell(cell);
+    this.#serverCalls?.cancelCell(cell);
   }
 
   closed(cell: Cell): void {
     this.#forget(cell);
     const { executionId, cellId, dispatchedCalls: finalToolCallSequence } = cell;
-    this.#send({ type: "cell-closed", executionId, cellId, finalToolCallSequence });
+    const tell = (): void => this.#send({ type: "cell-closed", executionId, cellId, finalToolCallSequence });
+    // Whoever hears of the end may rely on it that nothing of the cell runs.
+    const gone = this.#serverCalls?.gone(cell);
+    if (gone === undefined) tell();
+    else void gone.then(tell);
   }
 
   #start(options: ExecuteOptions): Cell {
@@ -337,9 +350,18 @@ export class CodeModeSession implements CellHost {
     this.#router.close(failure);
     const cells = [...this.#cells.values()];
     const gone = cells.map((cell) => cell.discard(failure));
-    await Promise.all(gone);
+    await Promise.all([...gone, this.#closeServerTools()]);
     for (const cell of cells) this.#forget(cell);
     this.#deps.engine.releaseSession(this.sessionId);
+  }
+
+  async #closeServerTools(): Promise<void> {
+    try {
+      await this.#serverCalls?.[Symbol.asyncDispose]();
+    } catch (cause) {
+      const { sessionId } = this;
+      this.#deps.logger.error({ sessionId, cause }, "the server tools of a session did not close cleanly");
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startServerProcess } from "../src/server/server-process.ts";
+import { runCodexCases } from "./codex/codex-cases.ts";
 
 const execute = promisify(execFile);
 
@@ -112,6 +113,18 @@ for (const {
   } else {
     failed += 1;
     console.log(`FAILED  ${title}:\n${output}`);
+  }
+}
+for await (const { title, status, detail } of runCodexCases(Number(new URL(server.url).port))) {
+  if (status === "passed") {
+    passed += 1;
+    console.log(`ok      ${title}`);
+  } else if (status === "skipped") {
+    skipped += 1;
+    console.log(`SKIPPED ${title}: ${detail}`);
+  } else {
+    failed += 1;
+    console.log(`FAILED  ${title}:\n${detail}`);
   }
 }
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
