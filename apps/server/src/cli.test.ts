@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
 import { temporaryFolder } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import { runCli } from "./cli.ts";
@@ -14,6 +15,7 @@ async function run(parameters: readonly string[], folder = "/nowhere", env: Reco
     folder,
     stdout: { write: (text) => void (printed.stdout += text) },
     stderr: { write: (text) => void (printed.stderr += text) },
+    pipes: () => ({ input: Readable.from([]), output: new PassThrough() }),
     signal: new AbortController().signal,
   });
   return { exitCode, ...printed };
@@ -97,7 +99,9 @@ describe("trivium", () => {
       exitCode: 2,
       stderr: "trivium: there is no command docter; did you mean doctor\n",
     });
-    expect((await run(["frobnicate"])).stderr).toContain("there are: serve, doctor, config, help");
+    expect((await run(["frobnicate"])).stderr).toContain(
+      "there are: serve, doctor, code-mode-host, config, help",
+    );
   });
 
   it("refuses to serve others without a token", async () => {

@@ -1,7 +1,7 @@
-import { Command, CommanderError, Option } from "commander";
+import type { Readable, Writable } from "node:stream";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { CodeModeHostOptions } from "./commands/code-mode-host.ts";
 import { configRows, formatConfig } from "./commands/config-print.ts";
-import { doctor } from "./commands/doctor.ts";
-import { serve } from "./commands/serve.ts";
 import { nearest } from "./config/nearest.ts";
 import { type Config, readConfig } from "./config/read-config.ts";
 import { version } from "./version.ts";
@@ -12,6 +12,8 @@ export interface CliProcess {
   readonly folder: string;
   readonly stdout: { write(text: string): void };
   readonly stderr: { write(text: string): void };
+  /** Standard input and output as bytes, for commands that speak a protocol there. They own them from then on. */
+  readonly pipes: () => { readonly input: Readable; readonly output: Writable };
   /** Aborts with the first SIGTERM or SIGINT. */
   readonly signal: AbortSignal;
 }
@@ -47,12 +49,36 @@ export async function runCli(parameters: readonly string[], io: CliProcess): Pro
   configured(
     program.command("serve", { isDefault: true }).description("run the combined server (default)"),
   ).action(async (options: ConfigOptions) => {
+    const { serve } = await import("./commands/serve.ts");
     exitCode = await serve(effectiveConfig(options, io), io);
   });
   configured(program.command("doctor").description("check what the server needs; the exit code tells"))
     .option("--json", "print the results as JSON")
     .action(async (options: ConfigOptions & { json?: boolean }) => {
+      const { doctor } = await import("./commands/doctor.ts");
       exitCode = await doctor(effectiveConfig(options, io), { io, isJson: options.json === true });
+    });
+  fileAndSettings(
+    program
+      .command("code-mode-host")
+      .description("run code mode alone, in the place of Codex's codex-code-mode-host"),
+  )
+    .addOption(
+      new Option(
+        "--listen <url>",
+        "stdio (default), grpc+stdio, grpc://IP:PORT or ws://IP:PORT; port 0 takes a free one",
+      ).argParser((url: string, before: string | undefined) => {
+        if (before !== undefined) throw new InvalidArgumentError("It may be given once.");
+        return url;
+      }),
+    )
+    .addOption(new Option("--otel-trace-listen <url>", "accepted for the original's sake, without effect"))
+    .addOption(new Option("--otel-trace-exporter <url>", "accepted for the original's sake, without effect"))
+    .action(async (options: CodeModeHostOptions & Pick<ConfigOptions, "config" | "set">) => {
+      const { codeModeHost } = await import("./commands/code-mode-host.ts");
+      const { config: file, set = [] } = options;
+      const configured = effectiveConfig({ ...(file !== undefined && { config: file }), set }, io);
+      exitCode = await codeModeHost(configured, options, io);
     });
   const config = program.command("config").description("the configuration of the server");
   configured(
@@ -84,10 +110,16 @@ export async function runCli(parameters: readonly string[], io: CliProcess): Pro
 }
 
 function configured(command: Command): Command {
+  return fileAndSettings(
+    command
+      .addOption(new Option("--listen <host:port>", "address and port; port 0 takes a free one"))
+      .addOption(new Option("--workspace <folder>", "folder the tools and agents work in"))
+      .addOption(new Option("--data-dir <folder>", "folder for sessions, logs and databases")),
+  );
+}
+
+function fileAndSettings(command: Command): Command {
   return command
-    .addOption(new Option("--listen <host:port>", "address and port; port 0 takes a free one"))
-    .addOption(new Option("--workspace <folder>", "folder the tools and agents work in"))
-    .addOption(new Option("--data-dir <folder>", "folder for sessions, logs and databases"))
     .addOption(new Option("--config <file>", "configuration file instead of trivium.json"))
     .addOption(
       new Option("--set <key=value>", "any setting; may be repeated")

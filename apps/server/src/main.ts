@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { runCli } from "./cli.ts";
+import { commandLine } from "./command-line.ts";
+import { standardPipes } from "./standard-pipes.ts";
 
 const shutdown = new AbortController();
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
@@ -13,11 +15,12 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
 // Whoever started the server with a channel and is gone would have ended it.
 process.once("disconnect", () => shutdown.abort(new Error("the parent process is gone")));
 
-runCli(process.argv.slice(2), {
+runCli(commandLine(process.argv), {
   env: process.env,
   folder: process.cwd(),
   stdout: process.stdout,
   stderr: process.stderr,
+  pipes: standardPipes,
   signal: shutdown.signal,
 }).then(
   (exitCode) => process.exit(exitCode),

@@ -18,6 +18,10 @@ export interface CodeModeLimits {
   readonly maxLeaseBacklogBytes: number;
   /** Bytes of tool calls that no subscriber has read yet, per session; calls past it are rejected. Default 128 MiB. */
   readonly maxToolCallBacklogBytes: number;
+  /** Calls of one session that tools of the server answer at a time; further ones wait. Default 8. */
+  readonly maxRunningServerCalls: number;
+  /** Calls of one session that may wait for the tools of the server; more are rejected. Default 1024. */
+  readonly maxWaitingServerCalls: number;
   /**
    * Time in which the calls of a closed subscription may still be completed. 0, the default, closes the session at
    * once when a subscription goes away with calls unanswered.
@@ -38,5 +42,7 @@ export const defaultCodeModeLimits: CodeModeLimits = {
   maxMessageBytes: 64 * MEBIBYTE,
   maxLeaseBacklogBytes: 128 * MEBIBYTE,
   maxToolCallBacklogBytes: 128 * MEBIBYTE,
+  maxRunningServerCalls: 8,
+  maxWaitingServerCalls: 1024,
   resubscribeGraceMs: 0,
 };

@@ -5,15 +5,19 @@ import { behaviorPresets } from "./finalize/behavior-versions.ts";
 import type { HostFacts } from "./finalize/template-scope.ts";
 import type { ToolConfig, ToolConfigEntry } from "./finalize/tool-config.ts";
 import type { JsonObject } from "./json.ts";
+import type { CallbackDialer } from "./notifications/callback-dialer.ts";
+import { noCallbackDialer } from "./notifications/no-callback-dialer.ts";
 import type { CommandRunner } from "./process/command-runner.ts";
 import type { ProgramRunner } from "./process/program-runner.ts";
 import type { RuntimePorts } from "./runtime-ports.ts";
 import { SessionStore } from "./session-store.ts";
 import { maxWaitMs } from "./shell/task-wait.ts";
+import type { SubagentRunner } from "./subagents/subagent-runner.ts";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
 import type { ToolSession } from "./tool-session.ts";
 import { defaultToolSettings, type ToolSettings } from "./tool-settings.ts";
 import { PACKAGE_VERSION } from "./version.ts";
+import type { WorkflowEngine } from "./workflow/workflow-engine.ts";
 
 /** Options of {@link createGrokToolsRuntime}. */
 export interface GrokToolsRuntimeOptions {
@@ -44,6 +48,12 @@ export interface GrokToolsRuntimeOptions {
   /** What descriptions may say about the host. Default: by the platform. */
   readonly host?: HostFacts;
   readonly toolVersion?: string;
+  /** Reaches the callback services of clients. Default: sessions are told that this server reaches none. */
+  readonly callbacks?: { readonly dialer: CallbackDialer; readonly required?: boolean };
+  /** Runs subagents of sessions whose client does not. Default: nobody does. */
+  readonly subagentRunner?: SubagentRunner;
+  /** Runs the scripts of workflows. Not disposed by the runtime. Default: workflows are not available. */
+  readonly workflowEngine?: WorkflowEngine;
 }
 
 /** A session to open in this process. */
@@ -103,6 +113,8 @@ function toEntry(tool: OpenSessionOptions["tools"][number]): ToolConfigEntry {
 
 function toPorts(options: GrokToolsRuntimeOptions): RuntimePorts {
   const environment = options.environment ?? {};
+  const settings = { ...defaultToolSettings, ...options.settings };
+  const workflowEngine = settings.workflow ? options.workflowEngine : undefined;
   return {
     registry: options.registry ?? createToolRegistry(builtInTools),
     workspace: resolve(options.workspace),
@@ -112,7 +124,7 @@ function toPorts(options: GrokToolsRuntimeOptions): RuntimePorts {
     clock: options.clock ?? systemClock,
     ids: options.ids ?? randomIds,
     logger: options.logger ?? silentLogger,
-    settings: { ...defaultToolSettings, ...options.settings },
+    settings: { ...settings, workflow: workflowEngine !== undefined },
     environment,
     secretVariables: options.secretVariables ?? [],
     homeDirectory: options.homeDirectory ?? environment["HOME"],
@@ -120,6 +132,12 @@ function toPorts(options: GrokToolsRuntimeOptions): RuntimePorts {
     presets: behaviorPresets,
     maxWaitMs: maxWaitMs({ environment }),
     toolVersion: options.toolVersion ?? PACKAGE_VERSION,
+    callbacks: {
+      dialer: options.callbacks?.dialer ?? noCallbackDialer,
+      required: options.callbacks?.required ?? false,
+    },
+    subagentRunner: options.subagentRunner,
+    workflowEngine,
   };
 }
 

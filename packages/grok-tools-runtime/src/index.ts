@@ -1,7 +1,7 @@
 // For those who run tools.
 
 export { builtInTools } from "./catalogue/built-in-tools.ts";
-export type { CallOptions } from "./execute/call-options.ts";
+export type { AuthorisationRequest, CallOptions } from "./execute/call-options.ts";
 export type { ToolAnswer } from "./execute/tool-answer.ts";
 export type { ToolConfig } from "./finalize/tool-config.ts";
 export { FinalizeConfigError, type Violation } from "./finalize/violation.ts";
@@ -11,11 +11,13 @@ export {
   type GrokToolsRuntimeOptions,
   type OpenSessionOptions,
 } from "./grok-tools-runtime.ts";
+export type { CallbackDialer } from "./notifications/callback-dialer.ts";
 export { chunkText } from "./output/chunk.ts";
 export type { CommandRunner } from "./process/command-runner.ts";
 export { createCommandRunner, type ProcessRunner } from "./process/create-command-runner.ts";
 export type { ProgramRunner } from "./process/program-runner.ts";
 export { ripgrepVersion } from "./search/ripgrep-version.ts";
+export type { SubagentOutcome, SubagentRun, SubagentRunner } from "./subagents/subagent-runner.ts";
 // For those who write tools.
 export { defineTool, type Tool } from "./tool.ts";
 export type { ToolCard } from "./tool-card.ts";
@@ -23,3 +25,4 @@ export { ToolError } from "./tool-error.ts";
 export { createToolRegistry, type ToolRegistry } from "./tool-registry.ts";
 export { type FinalizeReport, ToolSession } from "./tool-session.ts";
 export type { ToolSettings } from "./tool-settings.ts";
+export type { WorkflowEngine } from "./workflow/workflow-engine.ts";

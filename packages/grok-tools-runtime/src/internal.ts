@@ -8,7 +8,17 @@ export { FileReadTracker } from "./files/file-read-tracker.ts";
 export { LineIndexCache } from "./files/line-index-cache.ts";
 export { WorkspaceFiles, type WorkspaceFilesOptions } from "./files/workspace-files.ts";
 export type { WorkspaceFailure, WorkspaceResult } from "./files/workspace-result.ts";
+export { type AddressClass, classifyAddress } from "./net/address-class.ts";
+export {
+  type HostCheck,
+  pinnedLookup,
+  type ResolveHost,
+  resolveChecked,
+  systemResolver,
+} from "./net/host-lookup.ts";
+export type { CallbackLink, CallbackTarget, SentNotification } from "./notifications/callback-dialer.ts";
 export type { Command, CommandEnd, CommandRunner, OutputStream } from "./process/command-runner.ts";
 export { WorkspaceSearch, type WorkspaceSearchOptions } from "./search/workspace-search.ts";
 export { buildShellEnvironment } from "./shell/shell-environment.ts";
+export { sessionFolder } from "./state/session-folder.ts";
 export type { EnvironmentPolicy } from "./tool-settings.ts";

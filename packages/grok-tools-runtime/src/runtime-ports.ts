@@ -1,10 +1,13 @@
 import type { Clock, IdSource, Logger } from "@trivium/core";
 import type { BehaviorPreset } from "./finalize/behavior-versions.ts";
 import type { HostFacts } from "./finalize/template-scope.ts";
+import type { CallbackDialer } from "./notifications/callback-dialer.ts";
 import type { CommandRunner } from "./process/command-runner.ts";
 import type { ProgramRunner } from "./process/program-runner.ts";
+import type { SubagentRunner } from "./subagents/subagent-runner.ts";
 import type { ToolRegistry } from "./tool-registry.ts";
 import type { ToolSettings } from "./tool-settings.ts";
+import type { WorkflowEngine } from "./workflow/workflow-engine.ts";
 
 /** What all sessions of a runtime share. */
 export interface RuntimePorts {
@@ -28,4 +31,16 @@ export interface RuntimePorts {
   /** Longest time a waiting tool blocks. */
   readonly maxWaitMs: number;
   readonly toolVersion: string;
+  readonly callbacks: CallbackPorts;
+  /** Undefined when the setting `workflow` is off, too. */
+  readonly workflowEngine: WorkflowEngine | undefined;
+  /** Runs children of sessions whose client runs none. */
+  readonly subagentRunner: SubagentRunner | undefined;
+}
+
+/** How callback services of clients are reached. */
+export interface CallbackPorts {
+  readonly dialer: CallbackDialer;
+  /** Finalize fails when the service cannot be reached. */
+  readonly required: boolean;
 }

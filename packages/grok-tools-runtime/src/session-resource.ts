@@ -8,6 +8,7 @@ import type { ToolOutput } from "./tool.ts";
 import type { ToolError } from "./tool-error.ts";
 import type { ToolKind } from "./tool-kind.ts";
 import type { ToolSettings } from "./tool-settings.ts";
+import type { WorkflowEngine } from "./workflow/workflow-engine.ts";
 
 /**
  * Something tools keep for the life of a session (a read tracker, the background tasks). Made on first use, at the
@@ -102,6 +103,8 @@ export interface SessionScope {
   readonly homeDirectory: string | undefined;
   readonly commandRunner: CommandRunner;
   readonly programRunner: ProgramRunner;
+  /** Runs the scripts of workflows; undefined when this server runs none. */
+  readonly workflowEngine: WorkflowEngine | undefined;
   /** The resource of this session, made on first use. */
   resource<Resource>(definition: ResourceDefinition<Resource>): Resource;
   /** Children of this session. */
@@ -122,4 +125,6 @@ export interface ConfiguredToolName {
   readonly id: string;
   readonly kind: ToolKind;
   readonly clientName: string;
+  /** Canonical name → client name of the parameters that have another. */
+  readonly parameterNames?: Readonly<Record<string, string>>;
 }

@@ -37,6 +37,6 @@ export interface ToolCardCapabilities {
   readonly supportsCancellation: boolean;
   readonly supportsTimeout: boolean;
   readonly isReadOnly: boolean;
-  /** `kind:<kind>`, `scope:read` or `scope:write`, `requires:<dependency>` while that is missing. */
+  /** `kind:<kind>`, `scope:read` or `scope:write`, `requires:<dependency>` while that is missing, the tool's own. */
   readonly custom: readonly string[];
 }

@@ -1,4 +1,5 @@
 import { TriviumError } from "@trivium/core";
+import { factsBeforeFinalize, factsOfSession } from "./catalogue/backend-facts.ts";
 import { toCatalogueCard } from "./catalogue/to-tool-card.ts";
 import type { OpenDefaults } from "./controls/open-defaults.ts";
 import { type ConfiguredTool, cardOfConfigured } from "./finalize/configured-tool.ts";
@@ -58,14 +59,14 @@ export function findRegistered({ registry }: RuntimePorts, name: string): Regist
 
 function catalogueCard({ ports, open }: CardSource, registered: RegisteredTool): ToolCard {
   const { tool, defaultParams } = registered;
-  return toCatalogueCard(registered, ports.settings, {
+  return toCatalogueCard(registered, factsBeforeFinalize(ports), {
     isEnabled: !open.disabled.has(tool.id),
     currentParams: defaultParams && { ...defaultParams, ...open.params.get(tool.id) },
   });
 }
 
 function configuredCard(toolset: FinalizedToolset, tool: ConfiguredTool): ToolCard {
-  return cardOfConfigured(tool, toolset.scope.settings, {
+  return cardOfConfigured(tool, factsOfSession(toolset.scope), {
     isEnabled: !toolset.disabled.has(tool.clientName),
     currentParams: currentParams(toolset, tool),
   });

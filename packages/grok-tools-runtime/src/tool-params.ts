@@ -22,6 +22,8 @@ export interface ParamsDefinition<Params = unknown> {
   readonly strict?: boolean;
   /** Keys that only a request itself may set: values from saved or initial state are ignored. */
   readonly explicitOnlyKeys?: readonly string[];
+  /** The params as they may be shown and saved, when they can hold secrets. Default: as they are. */
+  withoutSecrets?(params: Params): Params;
   /** Rules between keys. Empty: all kept. */
   check?(params: Params): readonly ParamsProblem[];
 }

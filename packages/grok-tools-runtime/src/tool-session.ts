@@ -9,7 +9,9 @@ import { type FinalizeResult, finalizeToolset } from "./finalize/finalize-toolse
 import type { ToolConfig } from "./finalize/tool-config.ts";
 import { type FinalizedToolset, snapshotState } from "./finalized-toolset.ts";
 import type { JsonObject } from "./json.ts";
+import { type PendingQuestions, pendingQuestions } from "./questions/pending-questions.ts";
 import type { RuntimePorts } from "./runtime-ports.ts";
+import type { SubagentControl } from "./subagents/subagents.ts";
 import type { ToolCard } from "./tool-card.ts";
 import { type CardSource, findCard, listCards } from "./tool-listing.ts";
 
@@ -136,6 +138,24 @@ export class ToolSession implements AsyncDisposable {
   }
 
   /**
+   * Ends subagents as a whole, for a host in this process whose turns end early.
+   *
+   * @throws {@link TriviumError} `failedPrecondition` before finalize.
+   */
+  get subagents(): SubagentControl {
+    return this.#finalized().subagents;
+  }
+
+  /**
+   * Questions of running calls that wait for somebody's answer.
+   *
+   * @throws {@link TriviumError} `failedPrecondition` before finalize.
+   */
+  get questions(): PendingQuestions {
+    return this.#finalized().resources.get(pendingQuestions);
+  }
+
+  /**
    * The state when no call runs: `{ params, state }`. Calls that come in meanwhile wait.
    *
    * @throws {@link TriviumError} `failedPrecondition` before finalize, `deadlineExceeded` when running calls do not
@@ -190,10 +210,10 @@ export class ToolSession implements AsyncDisposable {
       const open = this.controls.openDefaults;
       const complete = withOpenDefaults(config, open);
       const request = { config: complete, cwd, sessionId, folderKey, sessionSignal, open };
-      const { toolset, warnings, versionWarnings } = await finalizeToolset(this.#ports, request);
+      const { toolset, ...told } = await finalizeToolset(this.#ports, request);
       this.#toolset = toolset;
       this.#folderClaim = claim;
-      return { tools: listCards(this.#cardSource(toolset)), warnings, versionWarnings, sessionId };
+      return { ...told, tools: listCards(this.#cardSource(toolset)), sessionId };
     } catch (thrown) {
       claim[Symbol.dispose]();
       throw thrown;

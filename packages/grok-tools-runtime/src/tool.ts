@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { toInputError } from "./input/input-error.ts";
 import type { JsonObject } from "./json.ts";
 import type { ResourceDefinition, SessionScope, TouchedFile } from "./session-resource.ts";
+import type { SubagentHost } from "./subagents/subagents.ts";
 import { categoryOfKind, type ToolKind } from "./tool-kind.ts";
 import type { ParamsDefinition } from "./tool-params.ts";
 
@@ -24,6 +25,7 @@ export interface Tool {
   readonly truncation: ToolTruncation;
   requires(context: RequirementContext): RequirementFailure | undefined;
   specialiseInput(schema: JsonObject, params: unknown): JsonObject;
+  describeInSession?(description: string, scope: SessionScope): Promise<string>;
   /**
    * Checks the input (canonical names) and runs.
    *
@@ -54,6 +56,8 @@ export interface ToolCapabilities {
   readonly unlimitedCalls?: boolean;
   /** Default: `read` when `readOnly`, else `write`. */
   readonly scope?: "read" | "write";
+  /** Further entries of `custom_capabilities`. */
+  custom?(settings: SessionScope["settings"]): readonly string[];
   /** With these params the tool can start background tasks that task tools act on. */
   providesBackgroundTasks?(params: unknown): boolean;
 }
@@ -72,7 +76,15 @@ export interface ToolDependency {
   readonly name: string;
   /** The setting that configures it, for example `tools.webSearch`. */
   readonly setting: string;
-  isConfigured(settings: SessionScope["settings"]): boolean;
+  /** @param session the session that would use the tool; before finalize what is known without it */
+  isConfigured(settings: SessionScope["settings"], session: DependencySession): boolean;
+  /** What a caller can do about it. Default: to configure the setting on the server. */
+  readonly suggestion?: string;
+}
+
+/** The backends that a session has rather than the server. */
+export interface DependencySession {
+  readonly subagentHost: SubagentHost;
 }
 
 /** The union value a tool answers with, for `ToolInfo`. */
@@ -226,6 +238,8 @@ export interface LogicalFailure {
   readonly filePath?: string | undefined;
   /** From 1. */
   readonly lineNumber?: number | undefined;
+  /** Further keys of `details_json`. */
+  readonly details?: JsonObject | undefined;
 }
 
 /** What an author writes; see {@link Tool} for the fields. */
@@ -250,6 +264,11 @@ export interface ToolDefinition<Input extends z.ZodType, Params> {
   requires?(context: RequirementContext<Params>): RequirementFailure | undefined;
   /** Adapts the advertised schema (canonical names) to the effective params. */
   specialiseInput?(schema: JsonObject, params: Params): JsonObject;
+  /**
+   * Puts what only the session knows into the rendered description, or into a caller's own one. Asked once, at finalize.
+   * What comes from files is not rendered as a template this way.
+   */
+  describeInSession?(description: string, scope: SessionScope): Promise<string>;
   run(input: z.output<Input>, context: ToolContext<Params>): Promise<ToolResult>;
 }
 
@@ -280,6 +299,10 @@ export function defineTool<Input extends z.ZodType, Params = undefined>(
     requires: (context) => definition.requires?.(typed(context)),
     specialiseInput: (schema, params) =>
       definition.specialiseInput?.(schema, typed<{ params: Params }>({ params }).params) ?? schema,
+    ...(definition.describeInSession !== undefined && {
+      describeInSession: async (text: string, scope: SessionScope) =>
+        (await definition.describeInSession?.(text, scope)) ?? text,
+    }),
     async run(input, context) {
       const parsed = definition.input.safeParse(input);
       if (!parsed.success) throw toInputError(parsed.error, input, context.parameterName);

@@ -15,7 +15,10 @@ export interface CodeModePart {
 }
 
 /** Starts the worker processes and the sessions over them. */
-export function startCodeMode(values: ConfigValues, { stack, logger }: Part): CodeModePart {
+export function startCodeMode(
+  values: ConfigValues,
+  { stack, logger }: Pick<Part, "stack" | "logger">,
+): CodeModePart {
   const engine = stack.use(
     createCellEngine({
       isolation: values["codeMode.isolation"],

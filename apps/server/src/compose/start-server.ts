@@ -4,16 +4,18 @@ import { codeModeMethodLimits, codeModeService } from "@trivium/code-mode-host";
 import { type Logger, silentLogger, TriviumError } from "@trivium/core";
 import { crabcodeMethodLimits, crabcodeService } from "@trivium/crabcode-server";
 import { createEndpoint, type TlsOptions } from "@trivium/endpoint";
-import { grokToolsService } from "@trivium/grok-tools-server";
+import { grokToolsService, questionService } from "@trivium/grok-tools-server";
 import { ConfigError } from "../config/config-error.ts";
 import type { ConfigValues } from "../config/config-keys.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import { version } from "../version.ts";
+import { allowedHosts } from "./allowed-hosts.ts";
 import { startCodeMode } from "./code-mode-part.ts";
 import { startCrabcode } from "./crabcode-part.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { registerMetrics } from "./metrics.ts";
 import type { Part } from "./part.ts";
+import { createServerTools } from "./server-tools/create-server-tools.ts";
 import { statusPage } from "./status-page.ts";
 import { startTools } from "./tools-part.ts";
 
@@ -60,16 +62,25 @@ export async function startServer(
   const dataDir = stack.use(openDataFolder(values.dataDir)).path;
   const part: Part = { stack, logger, env: withoutOwnVariables(env), dataDir };
   const wanted = new Set(values.services);
-  const needsTools = wanted.has("grok-tools") || wanted.has("crabcode");
-  const tools = needsTools ? await startTools(values, part) : undefined;
+  const hasServerTools = wanted.has("code-mode") && values["codeMode.serverTools"].includes("grok");
+  const needsTools = wanted.has("grok-tools") || wanted.has("crabcode") || hasServerTools;
   const codeMode = wanted.has("code-mode") ? startCodeMode(values, part) : undefined;
+  const tools = needsTools ? await startTools(values, part, codeMode) : undefined;
   const services: ((router: ConnectRouter) => void)[] = [];
-  if (tools !== undefined && wanted.has("grok-tools"))
-    services.push(grokToolsService({ runtime: tools.runtime }));
+  if (tools !== undefined && wanted.has("grok-tools")) {
+    services.push(grokToolsService({ runtime: tools.runtime }), questionService({ runtime: tools.runtime }));
+  }
   if (codeMode !== undefined) {
-    services.push(
-      codeModeService({ runtime: codeMode.runtime, maxRequests: values["codeMode.maxRequests"] }),
-    );
+    const serverTools =
+      tools &&
+      createServerTools({
+        runtime: tools.runtime,
+        dataDir,
+        isDefault: hasServerTools,
+        rules: values["codeMode.serverToolRules"],
+      });
+    const maxRequests = values["codeMode.maxRequests"];
+    services.push(codeModeService({ runtime: codeMode.runtime, maxRequests, serverTools }));
   }
   const crabcode =
     tools !== undefined && wanted.has("crabcode") ? startCrabcode(values, part, tools) : undefined;
@@ -92,8 +103,8 @@ export async function startServer(
     tls,
     routes: [statusPage(values.services)],
     allowedOrigins: values.allowedOrigins,
-    exposeHeaders: ["codex-code-mode-result-buffered-for-ns"],
-    allowedHosts: allowedHosts(values, { host, isLoopback }),
+    exposeHeaders: ["codex-code-mode-result-buffered-for-ns", "trivium-server-tools"],
+    allowedHosts: allowedHosts(values.allowedHosts, { host, isLoopback }),
     logger: logger.child({ part: "endpoint" }),
   });
   stack.defer(async () => {
@@ -159,16 +170,4 @@ function readPem(name: string, path: string): string {
 /** The server's own settings, its token among them, are nothing for commands or models. */
 function withoutOwnVariables(env: ServerSurroundings["env"]): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("TRIVIUM_")));
-}
-
-/** What the Codex CLI calls its code-mode host, whatever carries the connection. No page can be served under it. */
-const CODEX_AUTHORITY = "code-mode-host";
-
-/** Undefined: any. Off loopback the token is what counts, unless names are configured. */
-function allowedHosts(
-  { allowedHosts: configured }: ConfigValues,
-  { host, isLoopback }: { host: string; isLoopback: boolean },
-): string[] | undefined {
-  if (!isLoopback && configured.length === 0) return undefined;
-  return [...configured, host, "localhost", "127.0.0.1", "[::1]", CODEX_AUTHORITY];
 }

@@ -4,10 +4,14 @@ import {
   type GrokToolsRuntime,
   type ProcessRunner,
 } from "@trivium/grok-tools-runtime";
+import { createCallbackDialer } from "@trivium/grok-tools-server";
 import type { ConfigValues } from "../config/config-keys.ts";
 import { version } from "../version.ts";
+import type { CodeModePart } from "./code-mode-part.ts";
 import { keyVariables } from "./model-settings.ts";
 import type { Part } from "./part.ts";
+import { toWebSettings, webKeyVariables } from "./web-settings.ts";
+import { createWorkflowEngine } from "./workflow-engine.ts";
 
 /** The processes and tools of a server. Both are owned by the stack they were made on. */
 export interface ToolsPart {
@@ -15,10 +19,11 @@ export interface ToolsPart {
   readonly runtime: GrokToolsRuntime;
 }
 
-/** Starts the process helpers and the tools runtime over them. */
+/** Starts the process helpers and the tools runtime over them. Workflows run where there is code mode. */
 export async function startTools(
   values: ConfigValues,
   { stack, logger, env, dataDir }: Part,
+  codeMode: CodeModePart | undefined,
 ): Promise<ToolsPart> {
   const processes = stack.use(
     await createCommandRunner({
@@ -34,7 +39,7 @@ export async function startTools(
       commandRunner: processes,
       programRunner: processes.programs,
       environment: env,
-      secretVariables: keyVariables(values),
+      secretVariables: [...keyVariables(values), ...webKeyVariables(values)],
       logger: logger.child({ part: "grok-tools" }),
       settings: {
         logicalErrors: values["tools.logicalErrors"],
@@ -43,11 +48,31 @@ export async function startTools(
         maxConcurrentCommands: values["tools.maxConcurrentCommands"],
         environment: values["tools.environment"],
         loginShell: values["tools.loginShell"],
+        sandbox: values["tools.sandbox"],
+        sandboxNetwork: values["tools.sandboxNetwork"],
         rgPath: values["tools.rgPath"],
         respectGitignore: values["tools.respectGitignore"],
         pathHints: values["tools.pathHints"],
+        fileWrittenContent: values["tools.fileWrittenContent"],
+        agentDefinitions: values["tools.agentDefinitions"],
+        memory: {
+          enabled: values["tools.memory.enabled"],
+          globalDir: values["tools.memory.globalDir"],
+        },
+        ...toWebSettings(values),
+        mcpServers: values["tools.mcpServers"],
+        workflow: values["tools.workflow"],
+        answersQuestions: values.services.includes("grok-tools"),
       },
       toolVersion: version,
+      callbacks: {
+        dialer: createCallbackDialer({
+          allowHosts: values["callbacks.allowHosts"],
+          allowInsecure: values["callbacks.allowInsecure"],
+        }),
+        required: values["callbacks.required"],
+      },
+      ...(codeMode !== undefined && { workflowEngine: createWorkflowEngine(codeMode.runtime) }),
     }),
   );
   return { processes, runtime };

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { mcpServersSchema } from "./mcp-server-schema.ts";
+import { toolRules } from "./tool-rules-schema.ts";
+import { mediaApi, webSearch } from "./web-schemas.ts";
 
 /** One setting: its type, where it may come from, and what it is when nobody says. */
 export interface ConfigKey<Schema extends z.ZodType = z.ZodType> {
@@ -120,6 +123,18 @@ export const configKeys = {
     default: 1_024,
     description: "Unary code-mode calls in progress; past it RESOURCE_EXHAUSTED.",
   }),
+  "codeMode.serverTools": key({
+    schema: z.array(z.enum(["grok"])),
+    default: [],
+    description:
+      "grok: programs may call the server's own tools where a session does not say otherwise; see docs/code-mode.md.",
+  }),
+  "codeMode.serverToolRules": key({
+    schema: toolRules,
+    default: { deny: [], ask: [], allow: [] },
+    description:
+      "Which calls of the server's tools programs may make: deny, ask and allow rules; see docs/code-mode.md.",
+  }),
   "limits.requestBytes": key({
     schema: positive,
     default: 16 * MiB,
@@ -189,6 +204,17 @@ export const configKeys = {
     default: false,
     description: "Whether commands see the environment a login shell would have.",
   }),
+  "tools.sandbox": key({
+    schema: z.enum(["bwrap"]).optional(),
+    default: undefined,
+    description:
+      "bwrap: commands run inside bubblewrap, where only the session's folders can be written. Without a working bubblewrap they are refused.",
+  }),
+  "tools.sandboxNetwork": key({
+    schema: z.boolean(),
+    default: false,
+    description: "Commands inside bubblewrap reach the network.",
+  }),
   "tools.rgPath": key({
     schema: optionalText,
     default: undefined,
@@ -204,6 +230,127 @@ export const configKeys = {
     schema: z.boolean(),
     default: true,
     description: "Whether errors about missing files suggest similar ones.",
+  }),
+  "tools.fileWrittenContent": key({
+    schema: z.enum(["full", "none"]),
+    default: "full",
+    description:
+      "Whether notifications about written files carry their content, up to 256 KiB before and after.",
+  }),
+  "tools.agentDefinitions": key({
+    schema: z.boolean(),
+    default: false,
+    description:
+      "Whether .grok/agents and .claude/agents of the project and the user define kinds of subagents.",
+  }),
+  "callbacks.required": key({
+    schema: z.boolean(),
+    default: false,
+    description:
+      "Whether configuring a tool session fails when the client's callback service cannot be reached.",
+  }),
+  "callbacks.allowInsecure": key({
+    schema: z.boolean(),
+    default: false,
+    description: "Whether secrets of callback services may go over http to another machine.",
+  }),
+  "callbacks.allowHosts": key({
+    schema: z.array(z.string().min(1)),
+    default: [],
+    description:
+      "Hosts besides this machine whose callback services may be called: names or addresses, with or without a port.",
+  }),
+  "tools.memory.enabled": key({
+    schema: z.boolean(),
+    default: true,
+    description: "Whether tools search the notes in .grok/memory and the session's folder.",
+  }),
+  "tools.memory.globalDir": key({
+    schema: optionalText,
+    default: undefined,
+    isPath: true,
+    description: "Folder with notes that every tool session can search.",
+  }),
+  "tools.mcpServers": key({
+    schema: mcpServersSchema,
+    default: {},
+    // Variables and headers hold tokens.
+    isSecret: true,
+    description:
+      "MCP servers by name: command, args and env, or url and headers; time-outs in milliseconds. See docs/grok-tools.md.",
+  }),
+  "tools.workflow": key({
+    schema: z.boolean(),
+    default: true,
+    description: "Whether tools run workflow scripts. Needs the code-mode service.",
+  }),
+  "tools.webFetch.enabled": key({
+    schema: z.boolean(),
+    default: true,
+    description: "Whether web_fetch may fetch pages.",
+  }),
+  "tools.webFetch.allowedDomains": key({
+    schema: z.array(z.string()).optional(),
+    default: undefined,
+    description:
+      "Hosts web_fetch may fetch where a session names none; * for all. Default: sites with documentation.",
+  }),
+  "tools.webFetch.allowLocal": key({
+    schema: z.boolean().optional(),
+    default: undefined,
+    description: "Whether web_fetch may fetch from localhost where a session does not say. Default: no.",
+  }),
+  "tools.webFetch.proxyEndpoint": key({
+    schema: z.url({ protocol: /^https?$/ }).optional(),
+    default: undefined,
+    isSecret: true,
+    description: "Proxy for web_fetch, http:// or https://; it must open tunnels to addresses.",
+  }),
+  "tools.webFetch.timeoutSecs": key({
+    schema: z.int().min(1).max(3600).optional(),
+    default: undefined,
+    description: "Seconds a page may take, redirects included. Default: 60.",
+  }),
+  "tools.webFetch.cacheTtlSecs": key({
+    schema: z.int().nonnegative().optional(),
+    default: undefined,
+    description: "Seconds a fetched page is served from memory. Default: 900.",
+  }),
+  "tools.webFetch.maxCacheEntries": key({
+    schema: z.int().nonnegative().max(10_000).optional(),
+    default: undefined,
+    description: "Fetched pages a session keeps in memory. Default: 128.",
+  }),
+  "tools.webFetch.maxContentLength": key({
+    schema: positive.max(256 * MiB).optional(),
+    default: undefined,
+    description: "Largest page in bytes, inflated. Default: 10 MiB.",
+  }),
+  "tools.webFetch.maxMarkdownLength": key({
+    schema: positive.max(16 * MiB).optional(),
+    default: undefined,
+    description: "Bytes of a page in the structured output. Default: 100000.",
+  }),
+  "tools.webFetch.contextWindowTokens": key({
+    schema: positive.optional(),
+    default: undefined,
+    description: "Context of the model; 3 % of it, in characters, are shown of a page. Default: 128000.",
+  }),
+  "tools.webSearch": key({
+    schema: webSearch.optional(),
+    default: undefined,
+    description:
+      "Who searches the web: searxng, brave, responses, command or fixture; see docs/grok-tools.md.",
+  }),
+  "tools.media.images": key({
+    schema: mediaApi.optional(),
+    default: undefined,
+    description: "API that makes pictures: baseUrl, model and where its key is (apiKeyEnv or apiKeyFile).",
+  }),
+  "tools.media.videos": key({
+    schema: mediaApi.optional(),
+    default: undefined,
+    description: "API that makes films: baseUrl, model and where its key is (apiKeyEnv or apiKeyFile).",
   }),
   "crabcode.resumeDefaultSession": key({
     schema: z.boolean(),

@@ -2,6 +2,7 @@ import { type Clock, type IdSource, TriviumError } from "@trivium/core";
 import type { Cell, ToolCallRequest } from "../cell/cell.ts";
 import type { CodeModeLimits } from "../limits.ts";
 import { RecentIds } from "../recent-ids.ts";
+import type { ServerCalls } from "../server-tools/server-calls.ts";
 import { Subscription, type SubscriptionOptions, type SubscriptionOwner } from "./subscription.ts";
 import { type ToolCallResult, toolCallBytes } from "./tool-call.ts";
 import { canonicalToolName } from "./tool-name.ts";
@@ -17,6 +18,8 @@ export interface ToolCallRouterOptions {
   readonly onCancelled: (invocationId: string) => void;
   /** A subscription went away with calls unanswered, and nobody answered them within the grace. */
   readonly onAbandoned: () => void;
+  /** Answers what no subscription takes, for the tools that are its own. */
+  readonly serverCalls?: ServerCalls | undefined;
 }
 
 /** A call that every matching subscription has no room for. */
@@ -37,8 +40,8 @@ interface OpenCall {
 /**
  * Hands the tool calls of a session to its subscriptions and their results back to the cells.
  *
- * Among the subscriptions that take a call the next one after the last used gets it, if it has room. Subscribers of
- * another sort (tools of the server itself) would be asked where no subscription matches.
+ * Among the subscriptions that take a call the next one after the last used gets it, if it has room. Tools of the
+ * server itself are asked where no subscription matches.
  */
 export class ToolCallRouter implements SubscriptionOwner {
   readonly clock: Clock;
@@ -76,14 +79,19 @@ export class ToolCallRouter implements SubscriptionOwner {
 
   /** Takes a call of a cell: hands it out, keeps it until there is room, or rejects its promise. */
   dispatch(cell: Cell, call: ToolCallRequest): void {
+    const { toolName: name, namespace } = call.tool;
+    const canonicalName = canonicalToolName({ name, namespace });
+    if (!this.#isTaken(canonicalName)) {
+      this.#dispatchUntaken(cell, call);
+      return;
+    }
     const bytes = toolCallBytes({ ...call, executionId: cell.executionId, cellId: cell.cellId });
-    const refusal = this.#refusal(call, bytes);
+    const refusal = this.#refusal(name, bytes);
     if (refusal !== undefined) {
       cell.rejectTool(call.toolCallId, refusal);
       return;
     }
-    const { toolName: name, namespace } = call.tool;
-    const waiting = { cell, call, canonicalName: canonicalToolName({ name, namespace }), bytes };
+    const waiting = { cell, call, canonicalName, bytes };
     if (!this.#offer(waiting)) this.#waiting.push(waiting);
   }
 
@@ -133,15 +141,20 @@ export class ToolCallRouter implements SubscriptionOwner {
     this.#subscriptions.splice(index, 1);
     if (index < this.#next) this.#next--;
     if (subscription.open.size > 0) this.#awaitCompletions(subscription);
-    this.#rejectUnmatched();
+    this.#redirectUntaken();
   }
 
-  #refusal(call: ToolCallRequest, bytes: number): string | undefined {
-    const { toolName: name, namespace } = call.tool;
-    const canonicalName = canonicalToolName({ name, namespace });
-    if (!this.#subscriptions.some((subscription) => subscription.takes(canonicalName))) {
-      return noSubscription(name);
-    }
+  #isTaken(canonicalName: string): boolean {
+    return this.#subscriptions.some((subscription) => subscription.takes(canonicalName));
+  }
+
+  #dispatchUntaken(cell: Cell, call: ToolCallRequest): void {
+    const { serverCalls } = this.#options;
+    if (serverCalls?.takes(call) === true) serverCalls.dispatch(cell, call);
+    else cell.rejectTool(call.toolCallId, `no tool call subscription takes the tool ${call.tool.toolName}`);
+  }
+
+  #refusal(name: string, bytes: number): string | undefined {
     const { maxPendingCalls, limits } = this.#options;
     if (this.#openCalls.size + this.#waiting.length >= maxPendingCalls) {
       return `too many pending tool calls: this session allows ${maxPendingCalls}`;
@@ -199,19 +212,12 @@ export class ToolCallRouter implements SubscriptionOwner {
     this.#graceTimers.add(timer);
   }
 
-  #rejectUnmatched(): void {
+  #redirectUntaken(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const one of waiting) {
-      if (this.#subscriptions.some((subscription) => subscription.takes(one.canonicalName))) {
-        this.#waiting.push(one);
-      } else {
-        one.cell.rejectTool(one.call.toolCallId, noSubscription(one.call.tool.toolName));
-      }
+      if (this.#isTaken(one.canonicalName)) this.#waiting.push(one);
+      else this.#dispatchUntaken(one.cell, one.call);
     }
   }
-}
-
-function noSubscription(toolName: string): string {
-  return `no tool call subscription takes the tool ${toolName}`;
 }

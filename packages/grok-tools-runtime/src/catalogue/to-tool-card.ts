@@ -6,7 +6,7 @@ import { shorten } from "../shorten.ts";
 import type { ToolCard, ToolCardCapabilities } from "../tool-card.ts";
 import { labelOfKind } from "../tool-kind.ts";
 import type { RegisteredTool } from "../tool-registry.ts";
-import type { ToolSettings } from "../tool-settings.ts";
+import type { BackendFacts } from "./backend-facts.ts";
 
 /** The parts of a card that differ between the catalogue and a finalized session. */
 export interface CardVariation {
@@ -21,7 +21,7 @@ export interface CardVariation {
 /** The card of a tool in a session. */
 export function toToolCard(
   registered: RegisteredTool,
-  settings: ToolSettings,
+  facts: BackendFacts,
   variation: CardVariation,
 ): ToolCard {
   const { tool, namespace, outputSchema, paramsSchema, defaultParams } = registered;
@@ -36,7 +36,7 @@ export function toToolCard(
     outputSchema,
     paramsSchema,
     defaultParams,
-    capabilities: capabilitiesOf(registered, settings),
+    capabilities: capabilitiesOf(registered, facts),
     outputFields: tool.output.fields,
   };
 }
@@ -44,7 +44,7 @@ export function toToolCard(
 /** The card of a tool before finalize: canonical names, no template applied. */
 export function toCatalogueCard(
   registered: RegisteredTool,
-  settings: ToolSettings,
+  facts: BackendFacts,
   open: { isEnabled: boolean; currentParams: JsonObject | undefined },
 ): ToolCard {
   const { tool, canonicalName, inputSchema } = registered;
@@ -54,25 +54,28 @@ export function toCatalogueCard(
     toolset: createToolsetView([]),
     remindersEnabled: false,
   });
-  return toToolCard(registered, settings, {
+  return toToolCard(registered, facts, {
     name: canonicalName,
     description: stripTemplate(source),
     inputSchema: tool.specialiseInput(inputSchema, params),
     currentParams: open.currentParams,
     contractVersion: "",
-    isEnabled: open.isEnabled && missingDependency(registered, settings) === undefined,
+    isEnabled: open.isEnabled && missingDependency(registered, facts) === undefined,
   });
 }
 
 /** Name of the backend that a tool lacks; undefined when it can work. */
-export function missingDependency({ tool }: RegisteredTool, settings: ToolSettings): string | undefined {
+export function missingDependency(
+  { tool }: RegisteredTool,
+  { settings, ...session }: BackendFacts,
+): string | undefined {
   const { dependency } = tool;
-  return dependency === undefined || dependency.isConfigured(settings) ? undefined : dependency.name;
+  return dependency === undefined || dependency.isConfigured(settings, session) ? undefined : dependency.name;
 }
 
-function capabilitiesOf(registered: RegisteredTool, settings: ToolSettings): ToolCardCapabilities {
+function capabilitiesOf(registered: RegisteredTool, facts: BackendFacts): ToolCardCapabilities {
   const { capabilities, kind } = registered.tool;
-  const missing = missingDependency(registered, settings);
+  const missing = missingDependency(registered, facts);
   return {
     supportsBackground:
       capabilities.alwaysBackground === true || capabilities.backgroundParameter !== undefined,
@@ -85,6 +88,7 @@ function capabilitiesOf(registered: RegisteredTool, settings: ToolSettings): Too
       `kind:${kind}`,
       `scope:${capabilities.scope ?? (capabilities.readOnly ? "read" : "write")}`,
       ...(missing === undefined ? [] : [`requires:${missing}`]),
+      ...(capabilities.custom?.(facts.settings) ?? []),
     ],
   };
 }

@@ -1,4 +1,5 @@
 import { TriviumError } from "@trivium/core";
+import { factsBeforeFinalize } from "../catalogue/backend-facts.ts";
 import { missingDependency } from "../catalogue/to-tool-card.ts";
 import { checkTruncation } from "../finalize/check-request.ts";
 import type { ConfiguredTool } from "../finalize/configured-tool.ts";
@@ -50,7 +51,7 @@ export class SessionControls {
       return toggle(toolset.disabled, clientName, isEnabled);
     }
     const registered = findRegistered(this.#ports, name);
-    const missing = missingDependency(registered, this.#ports.settings);
+    const missing = missingDependency(registered, factsBeforeFinalize(this.#ports));
     if (isEnabled && missing !== undefined) {
       const setting = registered.tool.dependency?.setting ?? missing;
       return { success: false, message: `${name} needs the setting ${setting}` };

@@ -1,4 +1,5 @@
 import { TriviumError } from "@trivium/core";
+import type { JsonObject } from "../json.ts";
 import type { ToolProgress } from "../tool.ts";
 
 /** How one call is to be carried out. Everything is optional. Contract: ExecutionOptions and the request metadata */
@@ -24,8 +25,24 @@ export interface CallOptions {
   readonly idempotencyKey?: string | undefined;
   /** Turn of the host's model that asks. */
   readonly promptId?: string | undefined;
+  /**
+   * Asked before the tool runs; a text that it gives is why the tool may not. The call then fails with
+   * PERMISSION_DENIED and `details.reason` `not_authorised`. Default: whoever calls may.
+   */
+  readonly authorise?: ((request: AuthorisationRequest) => Promise<string | undefined>) | undefined;
   /** Output of the running tool. Called in order; must not throw. */
   readonly onProgress?: ((chunk: ToolProgress) => void) | undefined;
+}
+
+/** A call that is about to run, with the tool's own names. */
+export interface AuthorisationRequest {
+  /** Client name of the tool. */
+  readonly toolName: string;
+  readonly isReadOnly: boolean;
+  readonly input: JsonObject;
+  readonly workingDirectory: string;
+  /** The file a path of the input means: absolute, symbolic links resolved. */
+  resolvePath(path: string): Promise<string>;
 }
 
 const MAX_TIMEOUT_MS = 36_000_000;

@@ -1,4 +1,5 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
+import { factsOfSession } from "../catalogue/backend-facts.ts";
 import { missingDependency } from "../catalogue/to-tool-card.ts";
 import { closestNames } from "../closest-names.ts";
 import type { ConfiguredTool } from "../finalize/configured-tool.ts";
@@ -22,10 +23,12 @@ export function findTool(toolset: FinalizedToolset, name: string): ConfiguredToo
   if (toolset.disabled.has(name))
     throw new ToolError(ErrorCode.TOOL_DISABLED, `the tool ${name} is switched off`);
   const { tool } = found.registered;
-  const missing = missingDependency(found.registered, toolset.scope.settings);
+  const missing = missingDependency(found.registered, factsOfSession(toolset.scope));
   if (missing === undefined) return found;
   throw new ToolError(ErrorCode.NOT_IMPLEMENTED, `${name} is not available on this server: no ${missing}`, {
-    suggestion: `Configure ${tool.dependency?.setting ?? missing} on the server, or do without this tool.`,
+    suggestion:
+      tool.dependency?.suggestion ??
+      `Configure ${tool.dependency?.setting ?? missing} on the server, or do without this tool.`,
     details: { unavailable: missing, tool_id: tool.id },
   });
 }

@@ -24,12 +24,12 @@ export async function renderResult(
   const form = { byteBuffers: options.byteBuffers ?? "bytes", isConcise, conciseKeys: result.conciseKeys };
   const logicalErrors = options.logicalErrors ?? toolset.scope.settings.logicalErrors;
   if (result.failure !== undefined && logicalErrors === "error") {
-    const { code, reason, ...rest } = result.failure;
+    const { code, reason, details, ...rest } = result.failure;
     const output = encodeOutput(result.output, form);
     const error = new ToolError(code, promptText, {
       ...rest,
       detailKind: "logical",
-      details: { ...(reason !== undefined && { reason }), output },
+      details: { ...details, ...(reason !== undefined && { reason }), output },
     });
     return { result: { ok: false, error }, tokens: estimateTokens(promptText, 0), isTruncated };
   }

@@ -1,5 +1,7 @@
 import { abortReason, linkSignals } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
+import { toModelPath } from "../files/model-path.ts";
+import { resolveTarget } from "../files/resolve-target.ts";
 import type { ConfiguredTool } from "../finalize/configured-tool.ts";
 import { outputLimits } from "../finalize/output-limits.ts";
 import { currentParams, type FinalizedToolset, snapshotState } from "../finalized-toolset.ts";
@@ -118,6 +120,8 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
       workingDirectory,
     });
     if (refusal !== undefined) throw refusal;
+    await authorise(call, scope, workingDirectory);
+    signal.throwIfAborted();
     const pass = await gate.enter(
       tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted",
       signal,
@@ -141,6 +145,24 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
     if (!signal.aborted) throw thrown;
   }
   throw reasonOfAbort(toolset, call, signal);
+}
+
+/** @throws {@link ToolError} PERMISSION_DENIED when the caller's own check refuses the call. */
+async function authorise(
+  { options, configured, canonicalInput }: PreparedCall,
+  { homeDirectory }: FinalizedToolset["scope"],
+  workingDirectory: string,
+): Promise<void> {
+  const { clientName, registered } = configured;
+  const reason = await options.authorise?.({
+    toolName: clientName,
+    isReadOnly: registered.tool.capabilities.readOnly,
+    input: canonicalInput,
+    workingDirectory,
+    resolvePath: (path) => resolveTarget(toModelPath(path, { workingDirectory, homeDirectory }).path),
+  });
+  if (reason === undefined) return;
+  throw new ToolError(ErrorCode.PERMISSION_DENIED, reason, { details: { reason: "not_authorised" } });
 }
 
 /** Who ended the call decides what it is answered with. */

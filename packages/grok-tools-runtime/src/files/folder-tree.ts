@@ -30,6 +30,10 @@ export interface TreeRequest {
   readonly roots: Roots;
   readonly ignoreFiles: IgnoreFiles;
   readonly sources: RuleSources;
+  /** Also hidden entries, but not `.git`. Default false. */
+  readonly includesHidden?: boolean | undefined;
+  /** Ignore rules leave folders out, but no files. Default false. */
+  readonly keepsIgnoredFiles?: boolean | undefined;
   /** Entries read below the first level; also the cap of the first level. */
   readonly maxEntries: number;
   readonly signal: AbortSignal;
@@ -85,7 +89,7 @@ export async function readFolderTree(request: TreeRequest): Promise<FolderTree> 
     rules,
   };
   const first = await listFolder(path, { roots, refusesLink: false });
-  let isCapped = addEntries({ folder: root, rules, found: visible(first, rules) }, maxEntries);
+  let isCapped = addEntries({ folder: root, rules, found: visible(first, rules, request) }, maxEntries);
   let left = maxEntries;
   let level = childFolders(root);
   while (level.length > 0 && left > 0) {
@@ -93,7 +97,7 @@ export async function readFolderTree(request: TreeRequest): Promise<FolderTree> 
     for (let at = 0; at < level.length && left > 0; at += BATCH) {
       signal.throwIfAborted();
       // Read together, added in order: the same entries are left out each time.
-      const batch = level.slice(at, at + BATCH).map((folder) => readFolder(folder, roots));
+      const batch = level.slice(at, at + BATCH).map((folder) => readFolder(folder, request));
       for (const read of await Promise.all(batch)) {
         const count = Math.min(left, read.found.length);
         isCapped = addEntries(read, left) || isCapped;
@@ -140,16 +144,21 @@ async function listEntries(path: string): Promise<FoundEntry[]> {
     .map((entry) => ({ name: entry.name.toString("utf8"), isFolder: entry.isDirectory() }));
 }
 
-async function readFolder(folder: GrowingFolder, roots: Roots): Promise<ReadFolder> {
+async function readFolder(folder: GrowingFolder, request: TreeRequest): Promise<ReadFolder> {
   // No right to look inside, gone or replaced meanwhile: shown as an empty folder.
-  const found = await listFolder(folder.path, { roots, refusesLink: true }).catch(() => []);
+  const found = await listFolder(folder.path, { roots: request.roots, refusesLink: true }).catch(() => []);
   const rules = await folder.rules.enter(folder.path, new Set(found.map(({ name }) => name)));
-  return { folder, rules, found: visible(found, rules) };
+  return { folder, rules, found: visible(found, rules, request) };
 }
 
-function visible(found: readonly FoundEntry[], rules: FolderRules): FoundEntry[] {
+function visible(
+  found: readonly FoundEntry[],
+  rules: FolderRules,
+  { includesHidden = false, keepsIgnoredFiles = false }: TreeRequest,
+): FoundEntry[] {
   return found
-    .filter(({ name, isFolder }) => !name.startsWith(".") && !rules.isIgnored(name, isFolder))
+    .filter(({ name }) => (includesHidden ? name !== ".git" : !name.startsWith(".")))
+    .filter(({ name, isFolder }) => (keepsIgnoredFiles && !isFolder) || !rules.isIgnored(name, isFolder))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

@@ -20,6 +20,13 @@ export async function resolveTarget(path: string): Promise<string> {
   return await resolveMissing(path, MAX_LINKS);
 }
 
+/** The file a path means, with symbolic links resolved; as {@link resolveTarget} without the second look. */
+export async function resolveLinks(path: string): Promise<string> {
+  return await realpath(path).catch(async (cause: unknown) =>
+    systemCodeOf(cause) === "ENOENT" ? await resolveMissing(path, MAX_LINKS) : path,
+  );
+}
+
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
 

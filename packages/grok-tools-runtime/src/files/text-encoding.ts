@@ -22,6 +22,12 @@ export function decodeText(bytes: Uint8Array, encoding: TextEncoding): string {
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
+/** The text of a whole file in its own encoding, without the byte order mark. */
+export function decodeFile(bytes: Uint8Array): string {
+  const { encoding, markBytes } = detectEncoding(bytes);
+  return decodeText(bytes.subarray(markBytes), encoding);
+}
+
 /** View of the same memory as a Buffer. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -13,7 +13,7 @@ import { openFile } from "./open-file.ts";
 import type { Roots } from "./path-jail.ts";
 import { readText } from "./read-text.ts";
 import { resolveTarget } from "./resolve-target.ts";
-import { decodeText, detectEncoding } from "./text-encoding.ts";
+import { decodeFile } from "./text-encoding.ts";
 import { toWorkspaceFailure, type WorkspaceFailure, type WorkspaceResult } from "./workspace-result.ts";
 
 /** What {@link WorkspaceFiles} works with. */
@@ -170,7 +170,7 @@ export class WorkspaceFiles {
         firstLine: detail.new_line,
         lastLine: detail.new_line + (detail.new_string.split("\n").length - 1),
       }));
-      const value = { absolutePath, before: textOf(current.bytes), after: textOf(outcome.bytes), details };
+      const value = { absolutePath, before: decodeFile(current.bytes), after: decodeFile(outcome.bytes), details };
       return { write: outcome, result: { kind: "ok", ...value } };
     });
   }
@@ -185,7 +185,7 @@ export class WorkspaceFiles {
           absolutePath,
         );
       }
-      const before = current === undefined ? null : textOf(current.bytes);
+      const before = current === undefined ? null : decodeFile(current.bytes);
       return { write: wholeContent(current, content), result: { kind: "ok", absolutePath, before } };
     });
   }
@@ -246,9 +246,4 @@ function problemOf(outcome: Exclude<ReplaceTextOutcome, { kind: "replaced" }>, p
       };
     }
   }
-}
-
-function textOf(bytes: Uint8Array): string {
-  const { encoding, markBytes } = detectEncoding(bytes);
-  return decodeText(bytes.subarray(markBytes), encoding);
 }

@@ -1,9 +1,9 @@
+import type { BackendFacts } from "../catalogue/backend-facts.ts";
 import { missingDependency, toToolCard } from "../catalogue/to-tool-card.ts";
 import type { JsonObject } from "../json.ts";
 import type { ToolLimits } from "../tool.ts";
 import type { ToolCard } from "../tool-card.ts";
 import type { RegisteredTool } from "../tool-registry.ts";
-import type { ToolSettings } from "../tool-settings.ts";
 import { toProposedTools } from "./check-toolset.ts";
 import { renderDescription, renderSchema, type TextRendering } from "./describe-tool.ts";
 import { descriptionSource } from "./description-source.ts";
@@ -27,13 +27,12 @@ export interface ConfiguredTool {
 }
 
 /** What building the tools of a session needs besides the entries. */
-export interface ToolBuildContext {
+export interface ToolBuildContext extends BackendFacts {
   readonly truncation: TruncationConfig | undefined;
   readonly remindersEnabled: boolean;
   readonly host: HostFacts;
   /** Longest time a waiting tool blocks, for `{max_wait_ms}`. */
   readonly maxWaitMs: number;
-  readonly settings: ToolSettings;
 }
 
 /** Builds names, texts and schemas of all entries. `warnings` are tokens for the response. */
@@ -75,7 +74,7 @@ export function configureTools(
       explicitParams: resolved.explicitParams,
     };
     if (hasFailed) warnings.push(`template_render_failed:${registered.tool.id}`);
-    const missing = missingDependency(registered, context.settings);
+    const missing = missingDependency(registered, context);
     if (missing !== undefined) warnings.push(`unavailable:${registered.tool.id}:${missing}`);
     return configured;
   });
@@ -85,10 +84,10 @@ export function configureTools(
 /** The card of a configured tool as it stands now. */
 export function cardOfConfigured(
   { registered, clientName, description, inputSchema, behaviorVersion }: ConfiguredTool,
-  settings: ToolSettings,
+  facts: BackendFacts,
   now: { isEnabled: boolean; currentParams: JsonObject | undefined },
 ): ToolCard {
-  return toToolCard(registered, settings, {
+  return toToolCard(registered, facts, {
     name: clientName,
     description,
     inputSchema,

@@ -2,9 +2,12 @@ import type { OpenDefaults } from "../controls/open-defaults.ts";
 import { CallGate } from "../execute/call-gate.ts";
 import { IdempotentCalls } from "../execute/idempotent-calls.ts";
 import { type FinalizedToolset, snapshotState } from "../finalized-toolset.ts";
+import { type CallbackStatus, connectCallback } from "../notifications/connect-callback.ts";
 import type { RuntimePorts } from "../runtime-ports.ts";
+import type { SessionScope } from "../session-resource.ts";
 import { emptyStateDocument, parseStateDocument, type StateDocument } from "../state/state-document.ts";
 import { StateFile } from "../state/state-file.ts";
+import type { SubagentHost } from "../subagents/subagents.ts";
 import { type VersionWarning, versionWarnings } from "./behavior-versions.ts";
 import { type ConfiguredTool, configureTools } from "./configured-tool.ts";
 import { openScope } from "./open-scope.ts";
@@ -34,13 +37,16 @@ export interface FinalizeResult {
   /** Tokens such as `ignored_param:x`, each once. */
   readonly warnings: readonly string[];
   readonly versionWarnings: readonly VersionWarning[];
+  /** Present when the request named a callback service. */
+  readonly callback: CallbackStatus | undefined;
 }
 
 /**
  * Checks a configuration and builds the session from it. Nothing is left behind when it fails.
  *
  * @throws {@link FinalizeConfigError} for the configuration, {@link TriviumError} `invalidInput` for the folder,
- * `unavailable` when the saved state is there but cannot be read.
+ * `unavailable` when the saved state is there but cannot be read, and when a callback service is required and does not
+ * answer.
  */
 export async function finalizeToolset(
   ports: RuntimePorts,
@@ -58,8 +64,13 @@ export async function finalizeToolset(
   });
   if ("fault" in parsed) throw new FinalizeConfigError([initialStateViolation(parsed)]);
   const remindersEnabled = config.systemRemindersEnabled === true && !isConciseSet(valid);
-  const built = configureTools(valid.entries, { ...ports, truncation: config.truncation, remindersEnabled });
-  const { toolset, warnings } = await buildToolset(ports, request, {
+  const built = configureTools(valid.entries, {
+    ...ports,
+    truncation: config.truncation,
+    remindersEnabled,
+    subagentHost: subagentHostOf(ports, config),
+  });
+  const { toolset, warnings, callback } = await buildToolset(ports, request, {
     directory,
     tools: built.tools,
     initialState,
@@ -69,7 +80,14 @@ export async function finalizeToolset(
     toolset,
     warnings: [...new Set([...valid.warnings, ...built.warnings, ...warnings])],
     versionWarnings: versionWarningsOf(valid),
+    callback,
   };
+}
+
+/** Who will run the children of the session. */
+function subagentHostOf({ subagentRunner }: RuntimePorts, config: ToolConfig): SubagentHost {
+  if (config.clientCallbackAddr) return "callback";
+  return subagentRunner === undefined ? undefined : "local";
 }
 
 interface Parts {
@@ -83,28 +101,42 @@ async function buildToolset(
   ports: RuntimePorts,
   { config, sessionId, folderKey, sessionSignal, open }: FinalizeRequest,
   { directory, tools, initialState, remindersEnabled }: Parts,
-): Promise<{ toolset: FinalizedToolset; warnings: string[] }> {
+): Promise<{ toolset: FinalizedToolset; warnings: string[]; callback: CallbackStatus | undefined }> {
   let toolset: FinalizedToolset | undefined;
   const stateChanged = (): void => {
     const changed = toolset;
     changed?.stateFile.schedule(() => snapshotState(changed));
   };
-  const scopeRequest = { ...directory, sessionId, folderKey, tools, sessionSignal, stateChanged };
-  const { scope, resources } = await openScope(ports, scopeRequest);
+  const { clientCallbackAddr: address, clientCallbackSecret: secret } = config;
+  const callbackTarget = address ? { address, secret: secret || undefined } : undefined;
+  const opened = await openScope(ports, {
+    ...directory,
+    sessionId,
+    folderKey,
+    tools,
+    sessionSignal,
+    callback: callbackTarget,
+    stateChanged,
+  });
+  const { scope, resources, outbox, link } = opened;
   try {
     const stateFile = new StateFile(scope.sessionFolder, scope);
     const { document: disk, isCorrupt } = await stateFile.load();
     const skipped = loadResources(resources, tools, { disk, initial: initialState });
+    // After what the tools have: those end later, and children may use them until they have ended.
+    const subagents = resources.get(opened.children);
+    const described = await Promise.all(tools.map((tool) => describeInSession(tool, scope)));
     const repeatedCalls = new IdempotentCalls(scope.sessionFolder, ports);
     await repeatedCalls.sweep();
     toolset = {
       scope,
-      tools,
-      byName: new Map(tools.map((tool) => [tool.clientName, tool])),
+      tools: described,
+      byName: new Map(described.map((tool) => [tool.clientName, tool])),
       resources,
       stateFile,
       gate: new CallGate(),
       repeatedCalls,
+      subagents,
       params: paramsByKey(tools, [disk, initialState]),
       configuredParams: configuredByKey(tools),
       toolVersion: ports.toolVersion,
@@ -112,16 +144,37 @@ async function buildToolset(
       truncation: config.truncation,
       remindersEnabled,
     };
+    const callback =
+      link === undefined
+        ? undefined
+        : await connectCallback(link, {
+            usesSubagents: tools.some(startsSubagents),
+            required: ports.callbacks.required,
+            signal: sessionSignal,
+            ...scope,
+          });
+    outbox.open(callback?.isConnected === true ? link : undefined);
     const warnings = [
       ...(isCorrupt ? ["state_corrupt"] : []),
       ...skipped.map((key) => `initial_state_skipped:${key}`),
       ...unknownTruncationKeys(tools, config.truncation).map((key) => `truncation_unknown_tool:${key}`),
     ];
-    return { toolset, warnings };
+    return { toolset, warnings, callback };
   } catch (thrown) {
     await resources[Symbol.asyncDispose]();
     throw thrown;
   }
+}
+
+/** The tool with a description that knows the session. */
+async function describeInSession(tool: ConfiguredTool, scope: SessionScope): Promise<ConfiguredTool> {
+  const description = await tool.registered.tool.describeInSession?.(tool.description, scope);
+  return description === undefined ? tool : { ...tool, description };
+}
+
+function startsSubagents({ registered }: ConfiguredTool): boolean {
+  const { kind, id } = registered.tool;
+  return kind === "task" || kind === "workflow" || id === "GrokBuild:scheduler_create";
 }
 
 const nameOf = ({ clientName }: ConfiguredTool): string => clientName;

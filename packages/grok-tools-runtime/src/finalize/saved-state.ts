@@ -4,6 +4,7 @@ import type { SessionResources } from "../state/session-resources.ts";
 import type { StateDocument, StateFault } from "../state/state-document.ts";
 import { fitsParams } from "./check-params.ts";
 import type { ConfiguredTool } from "./configured-tool.ts";
+import { observersOf } from "./session-observers.ts";
 import type { Violation } from "./violation.ts";
 
 /** The violation of an initial state that cannot be read. */
@@ -30,6 +31,7 @@ export function loadResources(
   for (const { registered } of tools) {
     for (const definition of registered.tool.resources) resources.get(definition);
   }
+  for (const definition of observersOf(tools)) resources.get(definition);
   return [...resources.load(initial.state), ...undecodableParams(tools, initial)];
 }
 

@@ -1,5 +1,5 @@
 import type { TemplateScope } from "./template/expression.ts";
-import type { ResolvedEntry } from "./tool-config.ts";
+import type { ResolvedEntry, ToolConfigEntry } from "./tool-config.ts";
 
 /** Facts about the host that descriptions may depend on. */
 export interface HostFacts {
@@ -8,9 +8,14 @@ export interface HostFacts {
   readonly hasUnixUtilities: boolean;
 }
 
+/** A tool as templates see it. */
+type NamedTool = Pick<ResolvedEntry, "registered" | "clientName"> & {
+  readonly entry: Pick<ToolConfigEntry, "paramsNameOverrides">;
+};
+
 /** The variables of description templates: client names of tools and parameters by kind, and the host. */
 export function templateScope(
-  entries: readonly ResolvedEntry[],
+  entries: readonly NamedTool[],
   { host, remindersEnabled }: { host: HostFacts; remindersEnabled: boolean },
 ): TemplateScope {
   const byKind: Record<string, string> = {};

@@ -33,6 +33,8 @@ export interface ToolConfig {
   /** Default `current`. */
   readonly behaviorPreset?: string | undefined;
   readonly clientCallbackAddr?: string | undefined;
+  /** Bearer secret of the callback service. Means nothing without an address. */
+  readonly clientCallbackSecret?: string | undefined;
   readonly sessionId?: string | undefined;
 }
 

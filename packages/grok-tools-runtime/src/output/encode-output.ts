@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { orderedObject } from "../ordered-json.ts";
 import type { OutputValue, ToolOutput } from "../tool.ts";
 
 /** How a caller wants the structured output. */
@@ -85,7 +86,7 @@ function toJson(value: OutputValue | undefined, form: OutputForm): JsonValue {
   if (isList(value)) return value.map((item) => toJson(item, form));
   if (!isPayload(value)) return value;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(entries.map(([key, item]): [string, JsonValue] => [key, toJson(item, form)]));
+  return orderedObject(entries.map(([key, item]): [string, JsonValue] => [key, toJson(item, form)]));
 }
 
 function isSelected(key: string, { includeFields = [], excludeFields = [] }: OutputForm): boolean {

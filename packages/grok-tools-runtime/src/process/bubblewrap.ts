@@ -3,7 +3,10 @@ export const BUBBLEWRAP = "bwrap";
 
 /** What every sandbox has. Without dropping capabilities a root user inside could remount everything writable. */
 export const bubblewrapOptions: readonly string[] =
-  "--cap-drop ALL --die-with-parent --unshare-pid --unshare-net --unshare-ipc --ro-bind / /".split(" ");
+  "--cap-drop ALL --die-with-parent --unshare-pid --unshare-ipc --ro-bind / /".split(" ");
+
+/** Inside there is no network. */
+export const NO_NETWORK = "--unshare-net";
 
 /** One place of the file system as it is inside. */
 export interface SandboxMount {

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { BUBBLEWRAP, bubblewrapOptions, mountOptions, usualMounts } from "./bubblewrap.ts";
+import { BUBBLEWRAP, bubblewrapOptions, mountOptions, NO_NETWORK, usualMounts } from "./bubblewrap.ts";
 import type { Containment } from "./command-runner.ts";
 import type { Helper } from "./helper.ts";
 import type { ProgramRunner } from "./program-runner.ts";
@@ -39,7 +39,7 @@ async function canRunBubblewrap(programs: ProgramRunner): Promise<boolean> {
   try {
     const probe = await programs.run({
       // As commands will be run: a container may allow one of these and not another.
-      argv: [BUBBLEWRAP, ...bubblewrapOptions, ...mountOptions(usualMounts), "true"],
+      argv: [BUBBLEWRAP, NO_NETWORK, ...bubblewrapOptions, ...mountOptions(usualMounts), "true"],
       workingDirectory: "/",
       env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
       timeoutMs: PROBE_LIMIT_MS,

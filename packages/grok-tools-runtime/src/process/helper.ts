@@ -35,8 +35,8 @@ export class Helper {
   }
 
   /** False: it is gone. */
-  send(message: ToHelper): boolean {
-    return this.#channel.send(message);
+  send(message: ToHelper, bytes?: Uint8Array): boolean {
+    return this.#channel.send(message, bytes);
   }
 
   /** Lets it go: it ends its work and then itself. */

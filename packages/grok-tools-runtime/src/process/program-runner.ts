@@ -1,12 +1,13 @@
 /**
- * Port to short helper programs such as ripgrep, whose standard output is read as it comes.
+ * Port to helper programs whose standard output is read as it comes: short ones such as ripgrep, and servers that one
+ * talks with over standard input and output.
  *
  * Cheaper than a {@link CommandRunner}: no log, no kept head and tail; the end is the end of the program's group.
  * The program is started by a helper process, never by the server.
  */
 export interface ProgramRunner {
   /**
-   * Starts a program with no input, its standard output and its standard error apart.
+   * Starts a program, its standard output and its standard error apart.
    *
    * @throws {@link TriviumError} `notFound` for a missing program or folder, `invalidInput` for arguments the kernel
    * refuses, `unavailable` when the runner is closing or its helper is gone; the reason of `signal` when it aborts
@@ -27,10 +28,28 @@ export interface ProgramSpec {
   readonly timeoutMs?: number | undefined;
   /** Kills the program's group when it aborts; the end then says `cancelled`. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * `pipe`: a program one talks with, see {@link RunningProgram.input}. It ends with everything it has started, other
+   * groups and sessions included, and of its standard error the last 64 KiB are kept. Default: no input.
+   */
+  readonly input?: "none" | "pipe" | undefined;
+}
+
+/** Standard input of a program one talks with. */
+export interface ProgramInput {
+  /**
+   * Hands over bytes, in order. Resolves when the program may be given more: a program that reads slowly slows its
+   * writer. What is written after the end is dropped. Never rejects.
+   */
+  write(bytes: Uint8Array): Promise<void>;
+  /** The program reads an end of file after what was written. */
+  end(): void;
 }
 
 /** A started program. Its owner reads `stdout` to the end, leaves the loop, or calls `stop`. */
 export interface RunningProgram {
+  /** Present when it was asked for. */
+  readonly input?: ProgramInput | undefined;
   /**
    * Standard output, in order, to the end. A slow reader slows the program. One reader; leaving the loop early
    * stops the program. Never throws: how the program ended is told by `ended`.
@@ -49,7 +68,7 @@ export interface ProgramEnd {
   readonly exitCode: number | null;
   /** Name such as SIGKILL; null after an ordinary exit. */
   readonly signal: string | null;
-  /** The first 64 KiB of standard error. */
+  /** The first 64 KiB of standard error; of a program with input the last. */
   readonly stderr: Uint8Array;
   readonly durationMs: number;
 }

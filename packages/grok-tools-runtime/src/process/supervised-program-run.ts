@@ -1,6 +1,7 @@
 import type { Clock } from "@trivium/core";
 import type { Helper } from "./helper.ts";
-import type { ProgramEnd, RunningProgram } from "./program-runner.ts";
+import { HelperInput } from "./helper-input.ts";
+import type { ProgramEnd, ProgramInput, RunningProgram } from "./program-runner.ts";
 import type { SpawnFailure } from "./supervisor/message.ts";
 
 export interface ProgramRunDeps {
@@ -8,16 +9,19 @@ export interface ProgramRunDeps {
   readonly helper: Helper;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
+  readonly hasInput: boolean;
 }
 
 /** The server's side of one program. */
 export class SupervisedProgramRun implements RunningProgram {
+  readonly input: ProgramInput | undefined;
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly ended: Promise<ProgramEnd>;
   readonly #deps: ProgramRunDeps;
   readonly #startedAt: number;
   readonly #started = Promise.withResolvers<SpawnFailure | undefined>();
   readonly #end = Promise.withResolvers<ProgramEnd>();
+  readonly #input: HelperInput | undefined;
   readonly #chunks: Uint8Array[] = [];
   readonly #onAbort: () => void;
   #isComplete = false;
@@ -29,6 +33,8 @@ export class SupervisedProgramRun implements RunningProgram {
     this.#startedAt = deps.clock.monotonic();
     this.ended = this.#end.promise;
     this.stdout = this.#read();
+    this.#input = deps.hasInput ? new HelperInput(deps.helper, deps.programId) : undefined;
+    this.input = this.#input;
     this.#onAbort = () => void this.#stop("cancelled");
     deps.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
@@ -56,7 +62,13 @@ export class SupervisedProgramRun implements RunningProgram {
     this.#wake?.();
   }
 
+  /** The program, or the pipe to it, has taken bytes of its input. */
+  onInputTaken(bytes: number): void {
+    this.#input?.onTaken(bytes);
+  }
+
   onEnded(end: ProgramEnd): void {
+    this.#input?.close();
     this.#deps.signal?.removeEventListener("abort", this.#onAbort);
     this.#isComplete = true;
     this.#end.resolve(end);

@@ -3,7 +3,7 @@ import { abortReason, type Clock, TriviumError } from "@trivium/core";
 import type { Helper } from "./helper.ts";
 import type { ProgramEnd, ProgramRunner, ProgramSpec, RunningProgram } from "./program-runner.ts";
 import { SupervisedProgramRun } from "./supervised-program-run.ts";
-import { SERVER_MARK } from "./supervisor/marks.ts";
+import { COMMAND_MARK, SERVER_MARK } from "./supervisor/marks.ts";
 import type { FromHelper, SpawnFailure } from "./supervisor/message.ts";
 
 export interface ProgramDeps {
@@ -25,7 +25,7 @@ export class SupervisedPrograms implements ProgramRunner {
   }
 
   async run(spec: ProgramSpec): Promise<RunningProgram> {
-    const { argv, workingDirectory, env, timeoutMs, signal } = spec;
+    const { argv, workingDirectory, env, timeoutMs, signal, input } = spec;
     throwIfAborted(signal);
     if (this.#isClosed) throw new TriviumError("unavailable", "the program runner is closing");
     const folder = await stat(workingDirectory).catch(() => undefined);
@@ -39,7 +39,9 @@ export class SupervisedPrograms implements ProgramRunner {
     const helper = await this.#helper;
     throwIfAborted(signal);
     const programId = ++this.#count;
-    const run = new SupervisedProgramRun({ programId, helper, clock: this.#deps.clock, signal });
+    const { clock, serverId } = this.#deps;
+    const run = new SupervisedProgramRun({ programId, helper, clock, signal, hasInput: input === "pipe" });
+    const treeName = `${serverId}-program-${programId}`;
     this.#running.set(programId, run);
     void run.ended.finally(() => this.#running.delete(programId));
     helper.send({
@@ -47,8 +49,9 @@ export class SupervisedPrograms implements ProgramRunner {
       programId,
       argv,
       workingDirectory,
-      env: { ...env, [SERVER_MARK]: this.#deps.serverId },
+      env: { ...env, [SERVER_MARK]: serverId, ...(input === "pipe" && { [COMMAND_MARK]: treeName }) },
       timeoutMs,
+      treeMark: input === "pipe" ? `${COMMAND_MARK}=${treeName}` : undefined,
     });
     const failure = await run.started;
     if (failure !== undefined) throw toError(failure);
@@ -89,6 +92,9 @@ export class SupervisedPrograms implements ProgramRunner {
         break;
       case "program-data":
         run.onData(bytes);
+        break;
+      case "program-input-taken":
+        run.onInputTaken(message.bytes);
         break;
       case "program-ended": {
         const { reason, exitCode, signal, durationMs } = message;

@@ -72,7 +72,7 @@ function invalid(stderr: string): ContentMatches {
 }
 
 async function filesOf(
-  { root, glob, obeysGitIgnore }: SearchQuery,
+  { root, glob, obeysGitIgnore, includesHidden = false }: SearchQuery,
   { scope }: ContentSearch,
 ): Promise<string[]> {
   if (root.isFile) return [basename(root.path)];
@@ -82,6 +82,7 @@ async function filesOf(
     roots: root.roots,
     ignoreFiles: new IgnoreFiles({ homeDirectory: environment["HOME"], environment }),
     sources: { git: obeysGitIgnore, dotIgnore: true },
+    includesHidden,
     maxEntries: MAX_ENTRIES,
     signal,
   });

@@ -1,7 +1,7 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { matchesGlob, parseGlob } from "./glob.ts";
 import { comparePaths } from "./matching-lines.ts";
+import { newestFirst } from "./newest-first.ts";
 import { noGitRules } from "./ripgrep-arguments.ts";
 import { ripgrepEnvironment, ripgrepProgram } from "./ripgrep-program.ts";
 import type { SearchScope } from "./search-query.ts";
@@ -33,7 +33,6 @@ export interface FoundFiles {
 const MAX_LISTED_BYTES = 64 * 1024 * 1024;
 /** Matching files whose age is looked at. */
 const MAX_COMPARED_FILES = 20_000;
-const STAT_BATCH = 64;
 /** Folders that are left out unless the pattern names them. */
 const unnamedFolders = [".git", "node_modules"];
 
@@ -48,26 +47,12 @@ export async function findFiles(search: FileSearch): Promise<FoundFiles> {
   const glob = parseGlob(pattern);
   const matching = names.filter((name) => matchesGlob(glob, name)).sort(comparePaths);
   const compared = matching.slice(0, MAX_COMPARED_FILES);
-  const dated: { name: string; mtimeMs: number }[] = [];
-  for (let at = 0; at < compared.length; at += STAT_BATCH) {
-    scope.signal.throwIfAborted();
-    dated.push(
-      ...(await Promise.all(compared.slice(at, at + STAT_BATCH).map((name) => withAge(openPath, name)))),
-    );
-  }
-  // A stable sort keeps the order by path.
-  dated.sort((one, other) => other.mtimeMs - one.mtimeMs);
+  const newest = await newestFirst(openPath, compared, scope.signal);
   return {
-    paths: dated.slice(0, maxPaths).map(({ name }) => join(folder, name)),
+    paths: newest.slice(0, maxPaths).map((name) => join(folder, name)),
     moreCount: Math.max(0, matching.length - maxPaths),
     isIncomplete: isIncomplete || matching.length > compared.length,
   };
-}
-
-async function withAge(folder: string, name: string): Promise<{ name: string; mtimeMs: number }> {
-  // Gone meanwhile, or a link to nothing: the oldest.
-  const stats = await stat(join(folder, name)).catch(() => undefined);
-  return { name, mtimeMs: stats?.mtimeMs ?? 0 };
 }
 
 async function listNames({

@@ -45,6 +45,8 @@ export function ripgrepArguments(query: SearchQuery, mode: RipgrepMode): string[
     ...(showsLines && linesAfter > 0 ? [`--after-context=${linesAfter}`] : []),
     ...(query.maxMatchesPerFile === undefined ? [] : [`--max-count=${query.maxMatchesPerFile}`]),
     ...(glob === undefined || glob === "" || narrowingFilter(query) !== undefined ? [] : [`--glob=${glob}`]),
+    // Behind the caller's glob, which would bring it back: the last one that matches decides.
+    ...(query.includesHidden === true ? ["--hidden", "--glob=!.git"] : []),
     ...(fileType === undefined || fileType === "" ? [] : [`--type=${fileType}`]),
     `--max-filesize=${MAX_FILE_SIZE}`,
     `--regexp=${query.pattern}`,

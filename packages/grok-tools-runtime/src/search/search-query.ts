@@ -11,6 +11,8 @@ export interface SearchQuery {
   readonly glob?: string | undefined;
   /** The glob only narrows. Default: it also brings hidden and ignored files back that match it, as ripgrep has it. */
   readonly globNarrows?: boolean | undefined;
+  /** Search hidden files too, but nothing of `.git`. Default false. */
+  readonly includesHidden?: boolean | undefined;
   /** Name of one of ripgrep's file types. */
   readonly fileType?: string | undefined;
   readonly ignoreCase?: boolean | undefined;
@@ -18,7 +20,7 @@ export interface SearchQuery {
   readonly multiline?: boolean | undefined;
   readonly linesBefore?: number | undefined;
   readonly linesAfter?: number | undefined;
-  /** Git's ignore rules hide files. Hidden files, and those that `.ignore` files name, are left out in any case. */
+  /** Git's ignore rules hide files. Those that `.ignore` files name are left out in any case. */
   readonly obeysGitIgnore: boolean;
   /** Per file; the rest of that file is not searched. */
   readonly maxMatchesPerFile?: number | undefined;

@@ -15,6 +15,8 @@ export interface TimeoutRequest {
   readonly params: ShellParams;
   /** Variables of the server that may change the limits. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Longest time a foreground call may take whatever it asks for. Default: that of the server. */
+  readonly clampMs?: number | undefined;
 }
 
 /** When a command is ended, and when a foreground call stops waiting for it. */
@@ -33,6 +35,7 @@ export function effectiveTimeout({
   isBackground,
   params,
   environment,
+  clampMs: ownClampMs,
 }: TimeoutRequest): EffectiveTimeout {
   const ceilingMs = ceilingOf(params);
   const defaultMs = defaultOf(params, ceilingMs);
@@ -50,7 +53,8 @@ export function effectiveTimeout({
     const blockMs = budgetMs === 0 ? foregroundMs : Math.min(budgetMs, foregroundMs);
     return { runMs: MAX_RUN_TIME_MS, isMaxRunTime: true, blockMs };
   }
-  const clampMs = positiveNumber(environment["GROK_MAX_FOREGROUND_BLOCK_MS"]) ?? DEFAULT_FOREGROUND_CLAMP_MS;
+  const clampMs =
+    ownClampMs ?? positiveNumber(environment["GROK_MAX_FOREGROUND_BLOCK_MS"]) ?? DEFAULT_FOREGROUND_CLAMP_MS;
   return {
     runMs: Math.min(foregroundMs, Math.max(clampMs, defaultMs)),
     isMaxRunTime: false,

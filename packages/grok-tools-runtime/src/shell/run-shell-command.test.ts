@@ -1,6 +1,7 @@
 import { temporaryFolder } from "@trivium/core/testing";
 import { expect, it } from "vitest";
 import type { Command, CommandRunner, CommandSpec } from "../process/command-runner.ts";
+import { noOutput } from "../process/command-stream.ts";
 import { toolContext } from "../testing/tool-context.ts";
 import type { ToolContext } from "../tool.ts";
 import { runTerminalCmd } from "../tools/grok-build/run-terminal-cmd/run-terminal-cmd.ts";
@@ -61,7 +62,11 @@ function runningCommand(calls: string[]): Command {
     startedAtMs: 0,
     ended: never,
     vacated: never,
-    kill: (reason: string) => Promise.resolve(void calls.push(`kill ${reason}`)),
+    output: () => Promise.resolve(noOutput()),
+    kill: (reason: string) => {
+      calls.push(`kill ${reason}`);
+      return Promise.resolve({ reason, exitCode: null, signal: null, survivors: [], leftovers: [] });
+    },
     release: () => Promise.resolve(void calls.push("release")),
   };
   return command as unknown as Command;

@@ -1,56 +1,73 @@
-import type { CommandEnd, CommandOutput } from "../process/command-runner.ts";
-import type { ToolResult } from "../tool.ts";
+import type { CommandEnd } from "../process/command-runner.ts";
+import type { ToolOutput, ToolResult } from "../tool.ts";
 import { isBareEcho } from "./bare-echo.ts";
 import { humanSize } from "./human-size.ts";
 import { leftoversEndedNote } from "./leftover-limit.ts";
 import { descriptionOf, type ShellRun } from "./shell-run.ts";
 import type { ShellTask } from "./shell-task.ts";
-import { type CutOutput, cutOutput, softWrap, toPlainText } from "./shell-text.ts";
+import { type CutOutput, softWrap, toPlainText } from "./shell-text.ts";
 
 export interface EndedRun extends ShellRun {
   readonly end: CommandEnd;
   /** It had left something running, and that was one too many for the session. */
   readonly areLeftoversEnded: boolean;
   readonly signal: string | null;
-  readonly kept: CommandOutput;
+  readonly cut: CutOutput;
+  readonly totalBytes: number;
 }
 
 /** The answer for a command that has ended. */
 export function foregroundResult(run: EndedRun): ToolResult {
-  const { input, context, end, signal, kept, outputFile } = run;
-  const cut = cutOutput(kept, context.limits.maxOutput);
-  const exitCode = end.reason === "exited" ? (end.exitCode ?? -1) : -1;
-  const survivors = end.survivors.map((process) => process.pid);
-  const facts = { exitCode, signal, cut, totalBytes: kept.totalBytes, outputFile };
-  const notes = [
-    ...(survivors.length === 0 ? [] : [`[processes that could not be ended: ${survivors.join(", ")}]`]),
-    ...(run.areLeftoversEnded ? [leftoversEndedNote] : []),
-  ];
-  const note = notes.map((line) => `\n${line}\n`).join("");
+  const { context, signal, cut, totalBytes, outputFile } = run;
+  const facts = { exitCode: exitCodeOf(run), signal, cut, totalBytes, outputFile };
+  const note = notesOn(run)
+    .map((line) => `\n${line}\n`)
+    .join("");
   const promptText = defaultText(facts) + note;
   const concisePromptText = conciseText(facts, context.workingDirectory) + note;
   return {
-    output: {
-      type: "Bash",
-      output: cut.bytes,
-      output_for_prompt: promptText,
-      exit_code: exitCode,
-      command: input.command,
-      truncated: cut.isTruncated,
-      signal,
-      timed_out: signal === "timeout",
-      description: descriptionOf(input),
-      current_dir: context.workingDirectory,
-      output_file: outputFile,
-      total_bytes: kept.totalBytes,
-      was_bare_echo: isBareEcho(input.command) ? true : undefined,
-      survivors: survivors.length === 0 ? undefined : survivors,
-    },
+    output: endedOutput(run, promptText),
     promptText,
     concisePromptText,
     conciseKeys: { output_for_prompt: concisePromptText },
     truncated: cut.isTruncated,
   };
+}
+
+/** The union value `Bash`. */
+export function endedOutput(run: EndedRun, promptText: string): ToolOutput {
+  const { input, context, end, signal, cut, totalBytes, outputFile } = run;
+  const survivors = end.survivors.map((process) => process.pid);
+  return {
+    type: "Bash",
+    output: cut.bytes,
+    output_for_prompt: promptText,
+    exit_code: exitCodeOf(run),
+    command: input.command,
+    truncated: cut.isTruncated,
+    signal,
+    timed_out: signal === "timeout",
+    description: descriptionOf(input),
+    current_dir: context.workingDirectory,
+    output_file: outputFile,
+    total_bytes: totalBytes,
+    was_bare_echo: isBareEcho(input.command) ? true : undefined,
+    survivors: survivors.length === 0 ? undefined : survivors,
+  };
+}
+
+/** -1 for a command that did not end by itself. */
+export function exitCodeOf({ end }: Pick<EndedRun, "end">): number {
+  return end.reason === "exited" ? (end.exitCode ?? -1) : -1;
+}
+
+/** What the model should know of processes that are still there, or are not any more. */
+export function notesOn({ end, areLeftoversEnded }: Pick<EndedRun, "end" | "areLeftoversEnded">): string[] {
+  const survivors = end.survivors.map((process) => process.pid).join(", ");
+  return [
+    ...(survivors === "" ? [] : [`[processes that could not be ended: ${survivors}]`]),
+    ...(areLeftoversEnded ? [leftoversEndedNote] : []),
+  ];
 }
 
 /** The answer for a command that runs in the background. */

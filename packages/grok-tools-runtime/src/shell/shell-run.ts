@@ -1,4 +1,5 @@
 import type { ToolContext } from "../tool.ts";
+import type { CommandNotices } from "./command-notices.ts";
 import type { EffectiveTimeout } from "./effective-timeout.ts";
 import type { ShellInput } from "./shell-input.ts";
 import type { ShellParams } from "./shell-params.ts";
@@ -12,6 +13,7 @@ export interface ShellRun {
   readonly outputFile: string;
   /** As it is executed, with a configured prefix. */
   readonly command: string;
+  readonly notices: CommandNotices;
 }
 
 /** The reason as it is stored: blank is none. */

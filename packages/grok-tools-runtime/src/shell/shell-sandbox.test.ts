@@ -1,10 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@trivium/core/testing";
+import { ErrorCode } from "@trivium/proto/grok-tools";
 import { expect, it } from "vitest";
 import type { CommandRunner } from "../process/command-runner.ts";
 import { toolContext } from "../testing/tool-context.ts";
 import type { ToolContext } from "../tool.ts";
+import { defaultToolSettings } from "../tool-settings.ts";
 import { type ShellParams, shellParams } from "./shell-params.ts";
 import { withSandbox } from "./shell-sandbox.ts";
 import { logFolder } from "./task-registry.ts";
@@ -22,7 +24,9 @@ it("hides the data folder wherever it lies, except the logs of the session", asy
     await mkdir(logFolder(sessionFolder), { recursive: true });
     await mkdir(workingDirectory, { recursive: true });
     const context = contextWith({ dataDir, sessionFolder, workingDirectory });
-    const { argv, wrapper } = await withSandbox(["bash"], context);
+    const logPath = join(logFolder(sessionFolder), "c.log");
+    const { spec } = await withSandbox(["bash"], logPath, context);
+    const { argv, wrapper } = spec;
     expect(wrapper).toBe("bwrap");
     const at = (kind: string, path: string): number =>
       argv.findIndex((option, index) => option === kind && argv[index + 1] === path);
@@ -34,6 +38,30 @@ it("hides the data folder wherever it lies, except the logs of the session", asy
     if (data.startsWith(`${workspace}/`)) expect(hidden).toBeGreaterThan(writable);
     if (workspace.startsWith(`${data}/`)) expect(writable).toBeGreaterThan(hidden);
   }
+});
+
+it("leaves the network out unless the server allows it, and follows the server's wish for a sandbox", async () => {
+  await using folder = await temporaryFolder();
+  await mkdir(logFolder(folder.path), { recursive: true });
+  for (const sandboxNetwork of [false, true]) {
+    const settings = { ...defaultToolSettings, sandbox: "bwrap", sandboxNetwork } as const;
+    const context = contextWith({ workingDirectory: folder.path, settings });
+    const params = shellParams.schema.parse({});
+    const { spec } = await withSandbox(["zsh"], "c.log", { ...context, params });
+    expect(spec.argv.includes("--unshare-net")).toBe(!sandboxNetwork);
+  }
+});
+
+it("refuses a command whose sandbox does not work, instead of running it without", async () => {
+  await using folder = await temporaryFolder();
+  const context = contextWith({ workingDirectory: folder.path });
+  const containment = { subreaper: true, cgroup: false, bubblewrap: false, landlock: false, summary: "" };
+  const commandRunner = { ...context.commandRunner, containment: () => Promise.resolve(containment) };
+  const answer = withSandbox(["bash"], "c.log", { ...context, commandRunner });
+  await expect(answer).rejects.toMatchObject({
+    code: ErrorCode.INVALID_INPUT,
+    message: expect.stringContaining("bubblewrap"),
+  });
 });
 
 function contextWith(overrides: Partial<ToolContext<unknown>>): ToolContext<ShellParams> {

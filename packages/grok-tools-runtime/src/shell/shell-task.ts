@@ -16,6 +16,14 @@ export interface ShellTaskStart {
   readonly description: string | null;
   /** The run time is limited only by what every command may take. */
   readonly isMaxRunTime: boolean;
+  /** Characters of the output in what its end is told with. */
+  readonly maxOutput: number;
+  /** Default: `bash`. */
+  readonly kind?: "bash" | "monitor" | undefined;
+  /** What people read instead of the command. */
+  readonly displayCommand?: string | undefined;
+  /** Resolves when everything that comes before its end was told; settles soon after the end. Default: at once. */
+  readonly toldBefore?: Promise<void> | undefined;
   readonly clock: Clock;
 }
 
@@ -26,6 +34,10 @@ export class ShellTask {
   readonly workingDirectory: string;
   readonly outputFile: string;
   readonly description: string | null;
+  readonly kind: "bash" | "monitor";
+  readonly displayCommand: string | undefined;
+  readonly maxOutput: number;
+  readonly toldBefore: Promise<void>;
   readonly startedAtMs: number;
   readonly running: Command;
   /** Resolves when the command has ended. */
@@ -36,9 +48,10 @@ export class ShellTask {
   areLeftoversEnded = false;
   /** Calls that wait for the end and will tell it. */
   waiterCount = 0;
+  /** A call has asked for its end and will tell it. */
+  isKillAwaited = false;
   readonly #isMaxRunTime: boolean;
   readonly #clock: Clock;
-  #wasKilled = false;
   #end: CommandEnd | undefined;
   #endedAtMs: number | undefined;
 
@@ -50,6 +63,10 @@ export class ShellTask {
     this.workingDirectory = workingDirectory;
     this.outputFile = outputFile;
     this.description = description;
+    this.kind = start.kind ?? "bash";
+    this.displayCommand = start.displayCommand;
+    this.maxOutput = start.maxOutput;
+    this.toldBefore = start.toldBefore ?? Promise.resolve();
     this.startedAtMs = running.startedAtMs;
     this.#isMaxRunTime = start.isMaxRunTime;
     this.#clock = clock;
@@ -61,6 +78,11 @@ export class ShellTask {
 
   get hasEnded(): boolean {
     return this.#end !== undefined;
+  }
+
+  /** It was ended on purpose, not by a limit. */
+  get wasKilled(): boolean {
+    return this.#end?.reason === "killed";
   }
 
   /** It has ended and left something running. */
@@ -78,7 +100,7 @@ export class ShellTask {
 
   get status(): TaskStatus {
     if (this.#end === undefined) return "running";
-    if (this.#wasKilled) return "cancelled";
+    if (this.wasKilled) return "cancelled";
     if (this.signal === "timeout") return "timed_out";
     return this.exitCode === 0 ? "completed" : "failed";
   }
@@ -98,9 +120,7 @@ export class ShellTask {
     const hadEnded = this.hasEnded;
     const end = await this.running.kill("killed", graceMs);
     await this.finished;
-    if (hadEnded || end.reason !== "killed") return false;
-    this.#wasKilled = true;
-    return true;
+    return !hadEnded && end.reason === "killed";
   }
 }
 

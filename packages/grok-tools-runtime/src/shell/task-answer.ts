@@ -1,9 +1,10 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { z } from "zod";
+import type { Subagents } from "../subagents/subagents.ts";
 import type { ToolContext, ToolOutputDefinition, ToolResult } from "../tool.ts";
 import { ToolError } from "../tool-error.ts";
 import type { TaskRegistry } from "./task-registry.ts";
-import type { TaskView } from "./task-view.ts";
+import type { TaskView } from "./task-text.ts";
 
 /** Most tasks one call may ask for. */
 export const MAX_TASK_IDS = 20;
@@ -32,13 +33,19 @@ export function toTaskIds(
   return taskIds;
 }
 
+/** What an id could have named. */
+interface KnownTasks {
+  readonly registry: TaskRegistry;
+  readonly subagents?: Pick<Subagents, "list"> | undefined;
+}
+
 /** The answer about an id that names no task. */
 export function taskNotFound(
   type: "TaskOutput" | "KillTask",
   taskId: string,
-  { registry, behaviorVersion }: { registry: TaskRegistry; behaviorVersion: string | undefined },
+  { behaviorVersion, ...known }: KnownTasks & { behaviorVersion: string | undefined },
 ): ToolResult {
-  const text = notFoundText(type, taskId, { registry, isLegacy: behaviorVersion === "legacy-0.4.10" });
+  const text = notFoundText(type, taskId, { ...known, isLegacy: behaviorVersion === "legacy-0.4.10" });
   return {
     output: { type, TaskNotFound: text },
     promptText: text,
@@ -49,10 +56,11 @@ export function taskNotFound(
 function notFoundText(
   type: "TaskOutput" | "KillTask",
   taskId: string,
-  { registry, isLegacy }: { registry: TaskRegistry; isLegacy: boolean },
+  { registry, subagents, isLegacy }: KnownTasks & { isLegacy: boolean },
 ): string {
   if (isLegacy) return `Task ${taskId} not found`;
-  const known = registry.list().map((task) => task.taskId);
+  const children = subagents?.list().map(({ id }) => id) ?? [];
+  const known = [...registry.list().map((task) => task.taskId), ...children];
   const label = type === "KillTask" ? "Known bash task IDs" : "Known task IDs";
   return known.length === 0
     ? `There is no task ${taskId}. No background tasks exist in this session.`
@@ -105,7 +113,7 @@ export function multiTaskResult(
 
 function outputText(view: TaskView): string {
   if (view.output !== "") return view.output;
-  return view.status === "running" ? "(no output yet)" : "(no output)";
+  return view.status === "running" || view.status === "initializing" ? "(no output yet)" : "(no output)";
 }
 
 const viewSchema = z.object({

@@ -7,6 +7,7 @@ import type { ResourceDefinition, SessionScope } from "../session-resource.ts";
 import { MAX_COMMANDS_WITH_LEFTOVERS } from "./leftover-limit.ts";
 import { ShellTask, type ShellTaskStart } from "./shell-task.ts";
 import { taskReminders } from "./task-reminders.ts";
+import { taskCompleted } from "./task-snapshot.ts";
 
 /** Ended tasks that stay known. */
 const MAX_ENDED_TASKS = 100;
@@ -28,6 +29,8 @@ export class TaskRegistry {
   readonly #tasks = new Map<string, ShellTask>();
   readonly #leftovers = new Set<Command>();
   readonly #openLogs = new Set<string>();
+  /** Ends of tasks on their way to the host. */
+  readonly #untold = new Set<Promise<void>>();
   /** Ids of earlier runs of this session whose end was told. */
   readonly #reported = new Set<string>();
   #isClosed = false;
@@ -41,6 +44,9 @@ export class TaskRegistry {
     const task = new ShellTask({ ...start, clock: this.#scope.clock });
     this.#tasks.set(task.taskId, task);
     if (this.#isClosed) void task.kill(SESSION_END_GRACE_MS);
+    const told = this.#tellEnd(task);
+    this.#untold.add(told);
+    void told.then(() => this.#untold.delete(told));
     void task.finished.then(() => {
       if (task.hasLeftovers && !this.keepLeftovers(task.running)) {
         task.areLeftoversEnded = true;
@@ -128,6 +134,13 @@ export class TaskRegistry {
         await command.release();
       }),
     );
+    await Promise.all(this.#untold);
+  }
+
+  async #tellEnd(task: ShellTask): Promise<void> {
+    await task.finished;
+    await task.toldBefore;
+    this.#scope.notify(await taskCompleted(task, this.#scope));
   }
 
   #forgetOldest(): void {

@@ -24,7 +24,7 @@ function completionText(task: ShellTask, outputTool: string | undefined): string
   const how = task.signal === null ? `exit code: ${task.exitCode}` : `terminated by signal ${task.signal}`;
   return [
     `Background task ${task.taskId} has ended (${how}) after ${seconds(task)}s.`,
-    `Command: ${task.command}`,
+    `Command: ${task.displayCommand ?? task.command}`,
     outputTool === undefined
       ? `Its output is in ${task.outputFile}.`
       : `Get its output with ${outputTool}; all of it is in ${task.outputFile}.`,
@@ -32,7 +32,9 @@ function completionText(task: ShellTask, outputTool: string | undefined): string
 }
 
 function runningText(tasks: readonly ShellTask[], killTool: string | undefined): string {
-  const lines = tasks.map((task) => `- ${task.taskId} (${seconds(task)}s): ${task.command}`);
+  const lines = tasks.map(
+    (task) => `- ${task.taskId} (${seconds(task)}s): ${task.displayCommand ?? task.command}`,
+  );
   const count =
     tasks.length === 1 ? "1 other background task is" : `${tasks.length} other background tasks are`;
   const advice = killTool === undefined ? "" : ` End those that are no longer needed with ${killTool}.`;

@@ -1,47 +1,37 @@
+import type { Subagents } from "../subagents/subagents.ts";
 import type { ToolContext } from "../tool.ts";
 import { leftoversEndedNote } from "./leftover-limit.ts";
 import type { ShellTask } from "./shell-task.ts";
 import { softWrap, toPlainText } from "./shell-text.ts";
+import { viewSubagent } from "./subagent-view.ts";
 import type { TaskRegistry } from "./task-registry.ts";
-
-/** One row of a task-output answer. Keys as in the contract's output union. */
-export interface TaskView {
-  readonly task_id: string;
-  readonly command: string;
-  readonly status: ShellTask["status"] | "not_found";
-  readonly exit_code: number | null;
-  readonly started: string;
-  readonly ended: string | null;
-  readonly duration_secs: number;
-  readonly output: string;
-  readonly output_file: string;
-  readonly truncated: boolean;
-  readonly truncation_hint: string | null;
-  readonly raw_output_bytes: number;
-}
-
-/** How long a call has waited before it looks. */
-export interface TaskWait {
-  readonly waitedMs: number;
-  readonly maxWaitMs: number;
-}
+import { preview, runningHint, type TaskView, type TaskWait } from "./task-text.ts";
 
 /** Output that is read as a whole before it is cut. */
 const MAX_READ_BYTES = 1024 * 1024;
-const PREVIEW_BYTES = 2000;
 
 type ViewContext = Pick<ToolContext, "limits" | "toolName" | "remindersEnabled" | "parameterName">;
 
+/** Whose rows to show. */
+export interface ViewedTasks {
+  readonly taskIds: readonly string[];
+  readonly registry: TaskRegistry;
+  /** Children that ids may name too; tasks come first. */
+  readonly subagents?: Pick<Subagents, "get"> | undefined;
+}
+
 /** What is known of several tasks now, one row for each id. An end that is shown counts as told. */
 export async function viewTasks(
-  { taskIds, registry }: { taskIds: readonly string[]; registry: TaskRegistry },
+  { taskIds, registry, subagents }: ViewedTasks,
   context: ViewContext,
   wait: TaskWait,
 ): Promise<TaskView[]> {
   const views: TaskView[] = [];
   for (const taskId of taskIds) {
     const task = registry.get(taskId);
-    views.push(task === undefined ? missingTaskView(taskId) : await viewTask(task, context, wait));
+    const child = task === undefined ? subagents?.get(taskId) : undefined;
+    if (task !== undefined) views.push(await viewTask(task, context, wait));
+    else views.push(child === undefined ? missingTaskView(taskId) : viewSubagent(child, context, wait));
   }
   return views;
 }
@@ -54,7 +44,7 @@ async function viewTask(task: ShellTask, context: ViewContext, wait: TaskWait): 
   const footer = `[Output truncated - ${totalBytes} bytes total. ${readHint(task, context)}]`;
   return {
     task_id: task.taskId,
-    command: task.command,
+    command: task.displayCommand ?? task.command,
     status,
     exit_code: exitCode,
     started: new Date(task.startedAtMs).toISOString(),
@@ -110,28 +100,8 @@ async function readOutput(
   return { text: preview(clean(head), clean(tail.length === 0 ? head : tail)), isTruncated: true };
 }
 
-/** The beginning of the one and the end of the other, cut between characters. */
-function preview(head: Buffer, tail: Buffer): string {
-  const first = new TextDecoder().decode(head.subarray(0, PREVIEW_BYTES), { stream: true });
-  let start = Math.max(0, tail.length - PREVIEW_BYTES);
-  while (start < tail.length && ((tail[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return `${first.trimEnd()}\n\n... (output truncated) ...\n\n${tail.subarray(start).toString().trimStart()}`;
-}
-
 function readHint(task: ShellTask, { toolName }: Pick<ToolContext, "toolName">): string {
   const reader = toolName("read");
   const how = reader === undefined ? "The whole output is in" : `Read the whole output with ${reader} from`;
   return `${how} ${task.outputFile}`;
-}
-
-function runningHint(
-  { remindersEnabled, parameterName }: Pick<ToolContext, "remindersEnabled" | "parameterName">,
-  { waitedMs, maxWaitMs }: TaskWait,
-): string {
-  const name = parameterName("timeout_ms");
-  const waited =
-    waitedMs > 0
-      ? `The task is still running after a wait of ${waitedMs} ms${waitedMs >= maxWaitMs ? ", the longest possible" : ""}.`
-      : `The task is still running; ${name} waits for its end, up to ${maxWaitMs} ms.`;
-  return `[${waited}${remindersEnabled ? " You will be notified when it ends." : ""}]`;
 }

@@ -10,6 +10,14 @@ export function maxWaitMs({ environment }: Pick<ToolContext, "environment">): nu
   return Number.isSafeInteger(configured) && configured > 0 ? configured : DEFAULT_MAX_WAIT_MS;
 }
 
+/** What to wait for. */
+export interface TaskWaitOptions {
+  readonly mode: "wait_all" | "wait_any";
+  readonly timeoutMs: number;
+  /** Ends of other work that is waited for alike. */
+  readonly others?: readonly Promise<unknown>[];
+}
+
 /**
  * Waits until all of the tasks, or any one of them, have ended, at most `timeoutMs`. Tasks that ended before count.
  *
@@ -17,11 +25,11 @@ export function maxWaitMs({ environment }: Pick<ToolContext, "environment">): nu
  */
 export async function waitForTasks(
   tasks: readonly ShellTask[],
-  { mode, timeoutMs }: { mode: "wait_all" | "wait_any"; timeoutMs: number },
+  { mode, timeoutMs, others = [] }: TaskWaitOptions,
   { clock, signal }: Pick<ToolContext, "clock" | "signal">,
 ): Promise<void> {
-  if (tasks.length === 0 || timeoutMs <= 0) return;
-  const ends = tasks.map((task) => task.finished);
+  const ends = [...tasks.map((task) => task.finished), ...others];
+  if (ends.length === 0 || timeoutMs <= 0) return;
   for (const task of tasks) task.waiterCount += 1;
   const waiting = new AbortController();
   const onAbort = (): void => waiting.abort();

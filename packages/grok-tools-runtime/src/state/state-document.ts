@@ -1,4 +1,5 @@
 import { isJsonObject, isTooDeep, type JsonObject, type JsonValue } from "../json.ts";
+import { parseOrderedJson } from "../ordered-json.ts";
 
 /** The tool state: `params` by state key of the params, `state` by state key of the resources. */
 export interface StateDocument {
@@ -16,7 +17,7 @@ export function parseStateDocument(text: string): StateDocument | StateFault {
   if (text.trim() === "") return emptyStateDocument;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseOrderedJson(text);
   } catch (cause) {
     return { fault: "parse", message: cause instanceof Error ? cause.message : String(cause) };
   }

@@ -27,6 +27,7 @@ export function toolContext(overrides: Partial<ToolContext<unknown>> = {}): Tool
     homeDirectory: undefined,
     commandRunner: noCommandRunner,
     programRunner: noProgramRunner,
+    workflowEngine: undefined,
     resource<Resource>(definition: ResourceDefinition<Resource>): Resource {
       if (!resources.has(definition)) resources.set(definition, definition.create(context));
       return resources.get(definition) as Resource;

@@ -14,6 +14,7 @@ import type { ConfigValues } from "../../config/config-keys.ts";
 import { keyVariables } from "../model-settings.ts";
 import type { Part } from "../part.ts";
 import type { ToolsPart } from "../tools-part.ts";
+import { webKeyVariables } from "../web-settings.ts";
 import { createRunCommand } from "./run-command.ts";
 
 /**
@@ -51,7 +52,7 @@ export function openToolbox(values: ConfigValues, { env, dataDir }: Part, tools:
     const commands = createRunCommand({
       runner: tools.processes,
       policy: values["tools.environment"],
-      secretVariables: keyVariables(values),
+      secretVariables: [...keyVariables(values), ...webKeyVariables(values)],
       server: env,
       workingDirectory: cwd,
       logFolder,

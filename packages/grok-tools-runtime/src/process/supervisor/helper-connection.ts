@@ -30,7 +30,7 @@ export interface HelperConnection {
 /** Connects a helper to its server and says hello. `onClose` means that the server is gone. */
 export function connectHelper(
   start: HelperStart,
-  onMessage: (message: ToHelper) => void,
+  onMessage: (message: ToHelper, bytes: Uint8Array) => void,
   onClose: () => void,
 ): HelperConnection {
   const calls = start.isFallback ? undefined : loadNativeCalls();

@@ -53,6 +53,8 @@ export interface ProgramMessage {
   readonly workingDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs?: number | undefined;
+  /** Set for a program with input: `NAME=value` in its environment, by which everything it starts is found. */
+  readonly treeMark?: string | undefined;
 }
 
 /** Which processes belong to a command, for a guardian whose supervisor is gone. */
@@ -80,6 +82,9 @@ export type ToHelper =
   | { readonly type: "release"; readonly commandId: string }
   | { readonly type: "read-output"; readonly commandId: string; readonly requestId: number }
   | { readonly type: "program-credit"; readonly programId: number; readonly bytes: number }
+  /** Bytes for standard input are attached. */
+  | { readonly type: "program-input"; readonly programId: number }
+  | { readonly type: "program-input-end"; readonly programId: number }
   | { readonly type: "program-stop"; readonly programId: number; readonly reason: "stopped" | "cancelled" };
 
 export type KillReason = "cancelled" | "killed" | "session-ended";
@@ -135,6 +140,8 @@ export type FromHelper =
   | { readonly type: "program-failed"; readonly programId: number; readonly failure: SpawnFailure }
   /** Standard output is attached. */
   | { readonly type: "program-data"; readonly programId: number }
+  /** So many bytes of input have left this helper. */
+  | { readonly type: "program-input-taken"; readonly programId: number; readonly bytes: number }
   /** Standard error is attached. */
   | {
       readonly type: "program-ended";

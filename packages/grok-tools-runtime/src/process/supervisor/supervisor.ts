@@ -19,13 +19,13 @@ delete process.env[HELPER_START_VARIABLE];
 
 /** Work of one role: takes messages, and ends everything when the server is gone. */
 interface Worker {
-  onMessage(message: ToHelper): void;
+  onMessage(message: ToHelper, bytes: Uint8Array): void;
   endAll(): Promise<void>;
 }
 
 const { native, channel } = connectHelper(
   start,
-  (message) => worker.onMessage(message),
+  (message, bytes) => worker.onMessage(message, bytes),
   () => void worker.endAll().finally(() => process.exit(0)),
 );
 const send = (message: FromHelper, bytes?: Uint8Array): void => void channel.send(message, bytes);
@@ -66,7 +66,7 @@ function supervisor(): Worker {
 function programs(): Worker {
   const running = new Map<number, SupervisedProgram>();
   return {
-    onMessage(message) {
+    onMessage(message, bytes) {
       if (message.type === "program") {
         const { programId } = message;
         const program = SupervisedProgram.start(message, { native, folder, send }, () =>
@@ -74,6 +74,8 @@ function programs(): Worker {
         );
         running.set(programId, program);
       } else if (message.type === "program-credit") running.get(message.programId)?.credit(message.bytes);
+      else if (message.type === "program-input") running.get(message.programId)?.write(bytes);
+      else if (message.type === "program-input-end") running.get(message.programId)?.endInput();
       else if (message.type === "program-stop") running.get(message.programId)?.stop(message.reason);
     },
     endAll() {

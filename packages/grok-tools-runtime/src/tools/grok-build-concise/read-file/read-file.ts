@@ -1,5 +1,6 @@
 import { fileReadTracker } from "../../../files/file-read-tracker.ts";
 import { defineTool, type Tool } from "../../../tool.ts";
+import { shownCursorRules } from "../../grok-build/read-file/cursor-rules.ts";
 import { runReadFile } from "../../grok-build/read-file/read-file.ts";
 import { readFileInput, readFileParams } from "../../grok-build/read-file/read-file-input.ts";
 import { readFileOutput } from "../../grok-build/read-file/read-file-output.ts";
@@ -15,7 +16,7 @@ export const readFileConcise: Tool = defineTool({
   input: readFileInput,
   params: readFileParams,
   output: readFileOutput,
-  resources: [fileReadTracker],
+  resources: [fileReadTracker, shownCursorRules],
   truncation: { builtInMaxOutput: Number.POSITIVE_INFINITY },
   run: async (input, context) => conciseResult(await runReadFile(input, context), "FileContent"),
 });

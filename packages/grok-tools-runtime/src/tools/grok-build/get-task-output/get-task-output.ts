@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { absentable, lenientInteger, lenientStringList } from "../../../input/lenient.ts";
 import { isJsonObject, type JsonObject } from "../../../json.ts";
+import { heldSubagents } from "../../../shell/held-subagents.ts";
 import {
   multiTaskResult,
   singleTaskResult,
@@ -11,6 +12,7 @@ import {
 import { taskRegistry } from "../../../shell/task-registry.ts";
 import { viewTasks } from "../../../shell/task-view.ts";
 import { maxWaitMs, waitForTasks } from "../../../shell/task-wait.ts";
+import type { Subagents } from "../../../subagents/subagents.ts";
 import {
   defineTool,
   type RequirementFailure,
@@ -38,14 +40,13 @@ const input: z.ZodType<GetTaskOutputInput> = z.object({
 
 type Definition = ToolDefinition<typeof input, undefined>;
 
-const shared: Omit<Definition, "id" | "description" | "requires"> = {
+const shared: Omit<Definition, "id" | "description" | "requires" | "run"> = {
   kind: "background_task_action",
   capabilities: { readOnly: true, cancellable: true, supportsTimeout: true, unlimitedCalls: true },
   input,
   output: taskOutput,
   resources: [taskRegistry],
   specialiseInput: withoutAlias,
-  run: getOutput,
 };
 
 /** GrokBuild:get_task_output: status and output of background tasks, with an optional wait. */
@@ -63,6 +64,7 @@ export const getTaskOutput: Tool = defineTool({
 - The output of a task is kept in a log, which is named in the answer.`,
   truncation: { builtInMaxOutput: 40_000, legacyKeys: ["get_command_or_subagent_output"] },
   requires: ({ toolset }) => requireProvider(toolset.hasBackgroundProvider(), "tools"),
+  run: (given, context) => getOutput(given, context, context.subagents),
 });
 
 /** GrokBuild:get_terminal_command_output: the same for toolsets without subagents. */
@@ -75,23 +77,30 @@ export const getTerminalCommandOutput: Tool = defineTool({
 - \`\${{ params.background_task_action.timeout_ms }}\` waits until the commands have ended; without it the call looks and returns.`,
   truncation: { builtInMaxOutput: 40_000 },
   requires: ({ toolset }) => requireProvider(toolset.hasBackgroundProvider(["GrokBuild:task"])),
+  run: (given, context) => getOutput(given, context, undefined),
 });
 
-async function getOutput(given: GetTaskOutputInput, context: ToolContext<undefined>): Promise<ToolResult> {
+async function getOutput(
+  given: GetTaskOutputInput,
+  context: ToolContext<undefined>,
+  subagents: Subagents | undefined,
+): Promise<ToolResult> {
   const raw = given.task_ids ?? given.task_id;
   if (raw === undefined) throw ToolError.missingField(context.parameterName("task_ids"));
   const taskIds = toTaskIds(raw, context);
   const registry = context.resource(taskRegistry);
   const [first = ""] = taskIds;
-  if (taskIds.length === 1 && registry.get(first) === undefined) {
-    return taskNotFound("TaskOutput", first, { registry, behaviorVersion: context.behaviorVersion });
+  if (taskIds.length === 1 && registry.get(first) === undefined && subagents?.get(first) === undefined) {
+    const { behaviorVersion } = context;
+    return taskNotFound("TaskOutput", first, { registry, subagents, behaviorVersion });
   }
   const limitMs = maxWaitMs(context);
   const timeoutMs = Math.min(given.timeout_ms ?? 0, limitMs);
   const tasks = taskIds.map((taskId) => registry.get(taskId)).filter((task) => task !== undefined);
-  await waitForTasks(tasks, { mode: "wait_all", timeoutMs }, context);
+  using children = heldSubagents(taskIds, { registry, subagents });
+  await waitForTasks(tasks, { mode: "wait_all", timeoutMs, others: children.ends }, context);
   const wait = { waitedMs: timeoutMs, maxWaitMs: limitMs };
-  const views = await viewTasks({ taskIds, registry }, context, wait);
+  const views = await viewTasks({ taskIds, registry, subagents }, context, wait);
   const [only] = views;
   if (views.length === 1 && only !== undefined) return singleTaskResult(only);
   return multiTaskResult(timeoutMs > 0 ? "wait_all" : "poll", views);

@@ -3,6 +3,7 @@ import { TriviumError } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { type ModelPath, toModelPath } from "../../../files/model-path.ts";
 import { isJsonObject } from "../../../json.ts";
+import type { FileLines, FoundLine } from "../../../search/matching-lines.ts";
 import { searchContent } from "../../../search/search-content.ts";
 import { searchPaths } from "../../../search/search-paths.ts";
 import type { SearchEnd, SearchQuery, SearchRoot, SearchScope } from "../../../search/search-query.ts";
@@ -55,14 +56,32 @@ export const grep: Tool = defineTool({
 
 type GrepContext = ToolContext<GrepParams>;
 
-async function runGrep(input: GrepInput, context: GrepContext): Promise<ToolResult> {
+/** Names lines of found files in another way than by their number. */
+export type NameLines = (files: readonly FileLines[], root: SearchRoot) => Promise<LineNames>;
+
+/** Names of found lines, and what is to be said about them. */
+export interface LineNames {
+  /** Undefined: the number is the name. */
+  readonly nameOf: (path: string, line: FoundLine) => string | undefined;
+  readonly notes: readonly string[];
+}
+
+/** Searches. Shared with the sibling that names lines by anchors. */
+export async function runGrep(
+  input: GrepInput,
+  context: GrepContext,
+  nameLines?: NameLines,
+): Promise<ToolResult> {
   const named = toModelPath(input.path ?? "", context);
   const checked = await checkSearchRoot(named, context);
   if (checked.kind === "failure") return grepFailureResult(checked);
   await using root = checked.root;
   try {
-    const found = await search(input, root, context);
-    return toResult({ input, named, root, found }, context);
+    const found = await search({ input, root, nameLines }, context);
+    const result = toResult({ input, named, root, found }, context);
+    const isSearched = result.failure === undefined;
+    if (isSearched) context.touched({ access: root.isFile ? "read" : "list", path: named.path });
+    return result;
   } catch (thrown) {
     return toFailedStart(thrown, context);
   }
@@ -74,7 +93,13 @@ interface Found {
   list(style: ListingStyle): ListedLine[];
 }
 
-async function search(input: GrepInput, root: SearchRoot, context: GrepContext): Promise<Found> {
+interface Search {
+  readonly input: GrepInput;
+  readonly root: SearchRoot;
+  readonly nameLines: NameLines | undefined;
+}
+
+async function search({ input, root, nameLines }: Search, context: GrepContext): Promise<Found> {
   const query = queryOf(input, root, context);
   const scope: SearchScope = {
     programRunner: context.programRunner,
@@ -99,14 +124,16 @@ async function search(input: GrepInput, root: SearchRoot, context: GrepContext):
     maxLineChars: maxLineCharsOf(context),
     hasContext,
   });
+  const names = await nameLines?.(files, root);
   const binary = files.filter(({ isBinary }) => isBinary);
   return {
     end,
     notes: [
       ...(skippedCount > 0 ? [`[${skippedCount} matching lines of more than 1 MiB are left out]`] : []),
+      ...(names?.notes ?? []),
       ...(binary.length > 0 ? ["[a file with NUL bytes was searched up to the first one]"] : []),
     ],
-    list: (style) => listContent(files, hasContext, style),
+    list: (style) => listContent(files, hasContext, { ...style, lineName: names?.nameOf }),
   };
 }
 

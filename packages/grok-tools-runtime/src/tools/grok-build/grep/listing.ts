@@ -15,6 +15,8 @@ export interface ListedLine {
 export interface ListingStyle {
   readonly maxLineChars: number;
   displayPath(path: string): string;
+  /** What stands before a line instead of its number. */
+  readonly lineName?: ((path: string, line: FoundLine) => string | undefined) | undefined;
 }
 
 /** Headings, lines, `--` between groups and a blank line between files. */
@@ -31,7 +33,8 @@ export function listContent(
     let previous: FoundLine | undefined;
     for (const line of lines) {
       if (hasContext && previous !== undefined && line.number > previous.number + 1) listed.push(plain("--"));
-      listed.push(listLine(line, display, style));
+      const name = style.lineName?.(path, line) ?? String(line.number);
+      listed.push(listLine(line, { display, name }, style));
       previous = line;
     }
   }
@@ -50,13 +53,17 @@ function plain(text: string): ListedLine {
   return { text, matchCount: 0 };
 }
 
-function listLine(line: FoundLine, path: string, { maxLineChars }: ListingStyle): ListedLine {
+function listLine(
+  line: FoundLine,
+  { display, name }: { readonly display: string; readonly name: string },
+  { maxLineChars }: ListingStyle,
+): ListedLine {
   const isMatch = line.kind === "match";
-  const prefix = `${line.number}${isMatch ? ":" : "-"}`;
+  const prefix = `${name}${isMatch ? ":" : "-"}`;
   const text = cutLine(prefix + line.text, maxLineChars, prefix.length + line.charCount);
   if (!isMatch) return plain(text);
   const content = cutLine(line.text, maxLineChars, line.charCount);
-  return { text, matchCount: 1, match: { path, lineNumber: line.number, content } };
+  return { text, matchCount: 1, match: { path: display, lineNumber: line.number, content } };
 }
 
 /** `charCount` is the length of the whole line, of which `text` may be the beginning only. */

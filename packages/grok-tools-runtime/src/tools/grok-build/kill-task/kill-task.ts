@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { taskNotFound } from "../../../shell/task-answer.ts";
 import { taskRegistry } from "../../../shell/task-registry.ts";
+import type { Subagent, Subagents } from "../../../subagents/subagents.ts";
 import {
   defineTool,
   type RequirementFailure,
@@ -24,7 +25,7 @@ const GRACE_MS = 1000;
 
 const type = z.literal("KillTask");
 
-const shared: Omit<ToolDefinition<typeof input, undefined>, "id" | "description" | "requires"> = {
+const shared: Omit<ToolDefinition<typeof input, undefined>, "id" | "description" | "requires" | "run"> = {
   kind: "kill_task_action",
   capabilities: { readOnly: false },
   input,
@@ -47,7 +48,6 @@ const shared: Omit<ToolDefinition<typeof input, undefined>, "id" | "description"
     ],
   },
   resources: [taskRegistry],
-  run: kill,
 };
 
 /** GrokBuild:kill_task: ends a background task with everything it has started. */
@@ -60,6 +60,7 @@ export const killTask: Tool = defineTool({
   ],
   description: `Ends a background task with every process it has started: it is asked first and killed a second later. Its output stays readable.`,
   requires: ({ toolset }) => requireProvider(toolset.hasBackgroundProvider()),
+  run: (given, context) => kill(given, context, context.subagents),
 });
 
 /** GrokBuild:kill_terminal_command: the same for toolsets without subagents. */
@@ -68,17 +69,29 @@ export const killTerminalCommand: Tool = defineTool({
   id: "GrokBuild:kill_terminal_command",
   description: `Ends a command in the background with every process it has started: it is asked first and killed a second later. Its output stays readable.`,
   requires: ({ toolset }) => requireProvider(toolset.hasBackgroundProvider(["GrokBuild:task"])),
+  run: (given, context) => kill(given, context, undefined),
 });
 
-async function kill(given: KillTaskInput, context: ToolContext<undefined>): Promise<ToolResult> {
+async function kill(
+  given: KillTaskInput,
+  context: ToolContext<undefined>,
+  subagents: Subagents | undefined,
+): Promise<ToolResult> {
   const taskId = given.task_id.trim();
   const field = context.parameterName("task_id");
   if (taskId === "") throw ToolError.invalidField(field, `${field} is blank; give the id of a task`);
   const registry = context.resource(taskRegistry);
   const task = registry.get(taskId);
   if (task === undefined) {
-    return taskNotFound("KillTask", taskId, { registry, behaviorVersion: context.behaviorVersion });
+    const child = subagents?.get(taskId);
+    if (child !== undefined) return await killSubagent(child);
+    return taskNotFound("KillTask", taskId, {
+      registry,
+      subagents,
+      behaviorVersion: context.behaviorVersion,
+    });
   }
+  task.isKillAwaited = !task.hasEnded;
   const wasKilled = await task.kill(GRACE_MS);
   // The caller knows now; a reminder would tell it again.
   task.isReported = true;
@@ -86,6 +99,21 @@ async function kill(given: KillTaskInput, context: ToolContext<undefined>): Prom
   const message = wasKilled
     ? `the task ${taskId} was ended after ${(task.durationMs / 1000).toFixed(1)}s`
     : `the task ${taskId} had ended before (${task.status})`;
+  return killResult(taskId, outcome, message);
+}
+
+async function killSubagent(child: Subagent): Promise<ToolResult> {
+  const wasKilled = await child.cancel("it was killed");
+  child.markDelivered();
+  if (wasKilled) return killResult(child.id, "killed", `the subagent ${child.id} was ended`);
+  return killResult(
+    child.id,
+    "already_exited",
+    `the subagent ${child.id} had ended before (${child.status})`,
+  );
+}
+
+function killResult(taskId: string, outcome: "killed" | "already_exited", message: string): ToolResult {
   return {
     output: { type: "KillTask", Result: { task_id: taskId, outcome, message } },
     promptText: `${outcome}: ${message}`,

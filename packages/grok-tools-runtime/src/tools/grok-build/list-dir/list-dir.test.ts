@@ -21,6 +21,15 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 describe("GrokBuild:list_dir", () => {
+  it("tells what it has listed", async () => {
+    await put("src/a.rs");
+    const files: unknown[] = [];
+    context = { ...context, touched: (file) => files.push(file) };
+    await list("src");
+    await listDir.run({ target_directory: "nothing" }, context);
+    expect(files).toEqual([{ access: "list", path: join(folder.path, "src") }]);
+  });
+
   it("lists folders and files together, without regard to case", async () => {
     await put("README.md", "src/b.rs", "src/A.rs", "lib.rs", "zeta/deep/x");
     expect(await list(".")).toBe(

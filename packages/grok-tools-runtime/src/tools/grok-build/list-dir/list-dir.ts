@@ -62,7 +62,9 @@ async function runListDir({ target_directory }: ListDirInput, context: ListConte
   try {
     const problem = await problemWith(named, readableRoots(context));
     if (problem !== undefined) return failureResult(problem, named, context);
-    return listing(await readTree(named.path, context), named.path, context);
+    const tree = await readTree(named.path, context);
+    context.touched({ access: "list", path: named.path });
+    return listing(tree, named.path, context);
   } catch (thrown) {
     return failureResult(await toListFailure(thrown, named, context), named, context);
   }

@@ -39,14 +39,11 @@ export const readFileParams: ParamsDefinition<ReadFileParams> = {
   schema: z.object({
     cursor_rules_on_read: z.boolean().default(false).describe("Append matching editor rules after the text."),
   }),
-  check: ({ cursor_rules_on_read }) =>
-    cursor_rules_on_read
-      ? [
-          {
-            key: "cursor_rules_on_read",
-            expected: "false",
-            message: "editor rules are not appended by this server",
-          },
-        ]
-      : [],
 };
+
+/** Whether editor rules are to be appended. The params of other tools that read do not know the wish. */
+export function wantsCursorRules(params: unknown): boolean {
+  return (
+    typeof params === "object" && params !== null && Reflect.get(params, "cursor_rules_on_read") === true
+  );
+}

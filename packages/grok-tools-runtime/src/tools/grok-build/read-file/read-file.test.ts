@@ -28,6 +28,15 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 describe("GrokBuild:read_file", () => {
+  it("tells what it has read", async () => {
+    await put("a.txt", "a");
+    const files: unknown[] = [];
+    context = toolContext({ ...context, touched: (file) => files.push(file) });
+    await read("a.txt");
+    await read("nothing.txt");
+    expect(files).toEqual([{ access: "read", path: join(folder.path, "a.txt") }]);
+  });
+
   it("numbers the first line and every tenth", async () => {
     await put("a.txt", Array.from({ length: 12 }, (_, index) => `r${index + 1}\n`).join(""));
     const { output, promptText } = await read("a.txt", { offset: 2 });

@@ -10,13 +10,14 @@ import { missingPathText } from "../../../files/path-suggestions.ts";
 import { resolveTarget } from "../../../files/resolve-target.ts";
 import { readableRoots } from "../../../files/session-roots.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../tool.ts";
+import { cursorRulesFor, shownCursorRules } from "./cursor-rules.ts";
 import { contentFailure, type ReadFailure, readFailureResult } from "./read-failure.ts";
-import { type ReadFileInput, readFileInput, readFileParams } from "./read-file-input.ts";
+import { type ReadFileInput, readFileInput, readFileParams, wantsCursorRules } from "./read-file-input.ts";
 import { readFileOutput } from "./read-file-output.ts";
 import { readImage } from "./read-image.ts";
 import { readPdf } from "./read-pdf.ts";
 import { readPptx } from "./read-pptx.ts";
-import { readTextContent } from "./read-text-content.ts";
+import { numberedText, readTextContent, type TextStyle } from "./read-text-content.ts";
 
 /** GrokBuild:read_file: lines of a text file, or a picture. */
 export const readFile: Tool = defineTool({
@@ -35,31 +36,39 @@ export const readFile: Tool = defineTool({
   input: readFileInput,
   params: readFileParams,
   output: readFileOutput,
-  resources: [fileReadTracker],
+  resources: [fileReadTracker, shownCursorRules],
   truncation: { builtInMaxOutput: Number.POSITIVE_INFINITY },
   run: runReadFile,
 });
 
-/** Reads a file. Shared with the concise sibling. */
-export async function runReadFile(input: ReadFileInput, context: ToolContext<unknown>): Promise<ToolResult> {
+/** Reads a file. Shared with the siblings of the other namespaces. */
+export async function runReadFile(
+  input: ReadFileInput,
+  context: ToolContext<unknown>,
+  style: TextStyle = numberedText,
+): Promise<ToolResult> {
   const named = toModelPath(input.target_file, context);
   const path = await resolveTarget(named.path);
-  const outcome = await readTarget(input, { named, path }, context).catch((thrown: unknown) =>
+  const outcome = await readTarget(input, { named, path, style }, context).catch((thrown: unknown) =>
     toReadFailure(thrown, named, context),
   );
   const isLegacy = context.behaviorVersion === "legacy-0.4.10";
-  return "kind" in outcome ? readFailureResult(outcome, path, isLegacy) : outcome;
+  if ("kind" in outcome) return readFailureResult(outcome, path, isLegacy);
+  context.touched({ access: "read", path });
+  if (!wantsCursorRules(context.params) || outcome.output["FileContent"] === undefined) return outcome;
+  return { ...outcome, promptText: outcome.promptText + (await cursorRulesFor(path, context)) };
 }
 
 interface Target {
   readonly named: ModelPath;
   /** Real path. */
   readonly path: string;
+  readonly style: TextStyle;
 }
 
 async function readTarget(
   input: ReadFileInput,
-  { named, path }: Target,
+  { named, path, style }: Target,
   context: ToolContext<unknown>,
 ): Promise<ToolResult | ReadFailure> {
   const isLegacy = context.behaviorVersion === "legacy-0.4.10";
@@ -80,15 +89,15 @@ async function readTarget(
   if (isBinaryContent(extension, probe)) {
     return contentFailure(`Error: ${named.display} is a binary file and cannot be shown as text.`, "binary");
   }
-  return await readLines(input, { file, path }, context);
+  return await readLines(input, { file, path, style }, context);
 }
 
 async function readLines(
   { offset, limit }: ReadFileInput,
-  { file, path }: { file: OpenFile; path: string },
+  { file, path, style }: { file: OpenFile; path: string; style: TextStyle },
   context: ToolContext<unknown>,
 ): Promise<ToolResult | ReadFailure> {
-  const read = await readTextContent({ path, file, offset, limit }, context);
+  const read = await readTextContent({ path, file, offset, limit }, context, style);
   if (read.kind === "failure") return read;
   const { sha256, range } = read;
   context.resource(fileReadTracker).record({ path, stats: file.stats, sha256, range });

@@ -32,28 +32,57 @@ export interface TextContent {
   readonly range: readonly [firstLine: number, lastLine: number] | undefined;
 }
 
+/** How the lines of a text are shown. */
+export interface TextStyle {
+  /** Puts anchors on lines. `linesOf` gives whole lines of the file, also of those that are not shown. */
+  show(shown: ShownLines, linesOf: LinesOf): string | Promise<string>;
+  /** The content has a twin for concise output. */
+  readonly hasConciseTwin: boolean;
+}
+
+/** Lines to show, without what was embedded in them. */
+export interface ShownLines {
+  readonly lines: readonly string[];
+  readonly firstLine: number;
+}
+
+/** Lines of the file as they are in it, fewer at the end. */
+export type LinesOf = (firstLine: number, count: number) => Promise<readonly string[]>;
+
+/** A number on the first line and on every tenth. */
+export const numberedText: TextStyle = {
+  show: ({ lines, firstLine }) => numberLines(lines, firstLine),
+  hasConciseTwin: true,
+};
+
 /** Reads lines of a text file and puts them into the words of the tool. */
 export async function readTextContent(
   target: TextTarget,
   context: ToolContext<unknown>,
+  style: TextStyle,
 ): Promise<TextContent | ReadFailure> {
   const { path, file } = target;
   const isUncapped = isSkillDocument(path);
   const { offset, limit = Infinity } = isUncapped ? {} : target;
   const cap = isUncapped ? Infinity : context.limits.maxLinesRead;
+  const source = { path, indexes: context.resource(lineIndexCache), signal: context.signal };
+  const maxBytes = MAX_WINDOW_BYTES;
   const read = await readText(file, {
-    path,
-    indexes: context.resource(lineIndexCache),
-    signal: context.signal,
+    ...source,
     offset: offset ?? 1,
     maxLines: Math.min(limit, cap),
-    maxBytes: MAX_WINDOW_BYTES,
+    maxBytes,
   });
   const { window } = read;
   if (window.kind === "too-large") return tooLarge(tokensOf(window.sizeBytes), window, context);
   const images: ExtractedImage[] = [];
   const lines = window.lines.map((line) => extractAttachments(line, images));
-  const content = numberLines(lines, window.firstLine);
+  const linesOf: LinesOf = async (firstLine, count) => {
+    const request = { ...source, offset: firstLine, maxLines: count, maxBytes, cutsAtMaxBytes: true };
+    const { window: other } = await readText(file, request);
+    return other.kind === "window" ? other.lines : [];
+  };
+  const content = await style.show({ lines, firstLine: window.firstLine }, linesOf);
   const tokens = tokensOf(Buffer.byteLength(content));
   if (!isUncapped && tokens > MAX_TOKENS) {
     return tooLarge(tokens, { isSizeExact: true, isOneLine: lines.length === 1 }, context);
@@ -62,7 +91,7 @@ export async function readTextContent(
   const isCut = limit > cap && lines.length === cap && lastLine < read.totalLines;
   const payload = {
     content,
-    ...(read.totalLines > 0 && { content_concise: content }),
+    ...(read.totalLines > 0 && style.hasConciseTwin && { content_concise: content }),
     absolute_path: path,
     offset: offset === undefined || offset < 0 ? null : offset,
     ...(limit !== Infinity && { limit }),

@@ -222,10 +222,28 @@ describe("GrokBuild:run_terminal_cmd", { timeout: 20_000 }, () => {
     skip(!bubblewrap, "bubblewrap does not work here");
     await using session = await open({ sandbox: "bwrap" });
     const { text } = await run(session, { command: "find data -type f; touch inside; ls inside" });
-    expect(text).toMatch(/^exit: 0\ndata\/.*\.log\ninside\n$/);
+    expect(text).toMatch(/^exit: 0\n(?:data\/.*\.log(?:\.signal)?\n){2}inside\n$/);
     const command = "trap 'sleep 0.1; echo asked; exit 3' TERM; echo go; while :; do sleep 0.02; done";
     const ended = await run(session, { command, timeout: 300 });
     expect(ended.text).toContain("asked\n");
+  });
+
+  it("tells a death by a signal inside bubblewrap from an exit code", async ({ skip }) => {
+    const { bubblewrap } = await runner.containment();
+    skip(!bubblewrap, "bubblewrap does not work here");
+    await using session = await open({ sandbox: "bwrap" });
+    for (const [name, number] of [
+      ["KILL", 9],
+      ["TERM", 15],
+      ["SEGV", 11],
+    ] as const) {
+      const { output } = await run(session, { command: `echo out; kill -${name} $$` });
+      expect(output).toMatchObject({ signal: `signal ${number}`, exit_code: -1, total_bytes: 4 });
+    }
+    const { output, text } = await run(session, { command: "echo err >&2; exit 137" });
+    expect(output).toMatchObject({ signal: null, exit_code: 137 });
+    expect(text).toBe("exit: 137\nerr\n");
+    expect(existsSync(`${String(output["output_file"])}.signal`)).toBe(false);
   });
 
   it("says that a shell with memory is not available instead of forgetting silently", async () => {

@@ -22,6 +22,21 @@ beforeEach(async () => {
 afterEach(() => folder[Symbol.asyncDispose]());
 
 describe("GrokBuild:search_replace", () => {
+  it("tells what it has written, and nothing when it has not", async () => {
+    await put("a.txt", "\ufeffone\n");
+    await put("empty.txt", "");
+    const files: unknown[] = [];
+    context = toolContext({ ...context, touched: (file) => files.push(file) });
+    await replace({ old_string: "one", new_string: "two" });
+    await replace({ old_string: "one", new_string: "three" });
+    await replace({ file_path: "empty.txt", old_string: "", new_string: "x" });
+    const at = (name: string): object => ({ access: "write", path: join(folder.path, name) });
+    expect(files).toEqual([
+      { ...at("a.txt"), content: { before: "one\n", after: "two\n" } },
+      { ...at("empty.txt"), content: { before: null, after: "x" } },
+    ]);
+  });
+
   it("replaces text and describes the place in the old and the new text", async () => {
     await put("a.txt", "1\n2\nx = 1; x = 2\n4\n5\n6\n7\n");
     const { output, promptText } = await replace({ old_string: "x", new_string: "y\nz", replace_all: true });

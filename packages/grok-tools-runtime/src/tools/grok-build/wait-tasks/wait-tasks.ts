@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { absentable, lenientInteger } from "../../../input/lenient.ts";
+import { heldSubagents } from "../../../shell/held-subagents.ts";
 import { multiTaskResult, taskOutput, toTaskIds } from "../../../shell/task-answer.ts";
 import { taskRegistry } from "../../../shell/task-registry.ts";
 import { viewTasks } from "../../../shell/task-view.ts";
@@ -49,8 +50,10 @@ async function waitForMany(given: WaitTasksInput, context: ToolContext<undefined
   const timeoutMs = Math.min(mode === "wait_all" && wanted === 0 ? DEFAULT_TIMEOUT_MS : wanted, limitMs);
   const registry = context.resource(taskRegistry);
   const tasks = taskIds.map((taskId) => registry.get(taskId)).filter((task) => task !== undefined);
-  await waitForTasks(tasks, { mode, timeoutMs }, context);
+  const { subagents } = context;
+  using children = heldSubagents(taskIds, { registry, subagents });
+  await waitForTasks(tasks, { mode, timeoutMs, others: children.ends }, context);
   const wait = { waitedMs: timeoutMs, maxWaitMs: limitMs };
-  const views = await viewTasks({ taskIds, registry }, context, wait);
+  const views = await viewTasks({ taskIds, registry, subagents }, context, wait);
   return multiTaskResult(mode, views);
 }
