@@ -3,7 +3,6 @@
  * endpoint needs of the three wire formats beyond the universal handlers.
  */
 
-export type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 export { type Compression, encodeEnvelope, type UniversalHandler } from "@connectrpc/connect/protocol";
 export {
   codeToHttpStatus,
