@@ -37,3 +37,26 @@ export async function readCurrentFile(path: string, roots: Roots): Promise<Curre
   const bytes = await handle.readFile();
   return { bytes, sha256: sha256Of(bytes), stats };
 }
+
+const COMPARED_BYTES = 256 * 1024;
+
+/**
+ * Whether a path still leads to a file with exactly these bytes. Reads in pieces, so that it costs no memory.
+ *
+ * @throws as {@link readCurrentFile}.
+ */
+export async function hasContent(path: string, bytes: Buffer): Promise<boolean> {
+  await using file = await openFile(path, undefined).catch((cause: unknown) => {
+    if (systemCodeOf(cause) === "ENOENT") return undefined;
+    throw cause;
+  });
+  if (file === undefined) return false;
+  const piece = Buffer.allocUnsafe(Math.min(COMPARED_BYTES, bytes.length + 1));
+  let compared = 0;
+  for (;;) {
+    const { bytesRead } = await file.handle.read(piece, 0, piece.length, compared);
+    if (bytesRead === 0) return compared === bytes.length;
+    if (!piece.subarray(0, bytesRead).equals(bytes.subarray(compared, compared + bytesRead))) return false;
+    compared += bytesRead;
+  }
+}

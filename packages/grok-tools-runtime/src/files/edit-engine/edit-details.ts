@@ -36,9 +36,8 @@ export function editDetails(
   { text, replacements, units: newUnits }: DescribedEdit,
   maxDetails: number,
 ): EditDetail[] {
-  const oldStarts = new LineCursor(text.units);
-  const newStarts = new LineCursor(newUnits);
-  const newEnds = new LineCursor(newUnits);
+  const oldLines = new LineCursor(text.units);
+  const newLines = new LineCursor(newUnits);
   const details: EditDetail[] = [];
   let shift = 0;
   let charCount = 0;
@@ -48,18 +47,19 @@ export function editDetails(
     shift += units.length - (span.end - span.start);
     charCount += span.end - span.start + units.length;
     if (charCount > MAX_DETAIL_CHARS && details.length > 0) break;
-    newStarts.seek(start);
-    newEnds.seek(end);
-    oldStarts.seek(span.start);
-    const { lineStart } = newStarts;
+    oldLines.seek(span.start);
+    newLines.seek(start);
+    const { line, lineStart } = newLines;
+    // No replacement begins before the end of the one before it, so one cursor does for both ends.
+    newLines.seek(end);
     const toText = (part: string): string => fromUnits(part, text).replaceAll("\r\n", "\n");
     details.push({
       old_string: toText(text.units.slice(span.start, span.end)),
-      old_line: oldStarts.line,
+      old_line: oldLines.line,
       new_string: toText(units),
-      new_line: newStarts.line,
+      new_line: line,
       context_before: toText(linesBefore(newUnits, lineStart)),
-      context_after: toText(linesFrom(newUnits, newEnds.lineStart === end ? end : newEnds.nextLineStart)),
+      context_after: toText(linesFrom(newUnits, newLines.lineStart === end ? end : newLines.nextLineStart)),
       line_prefix: toText(newUnits.slice(Math.max(lineStart, start - MAX_CONTEXT_CHARS), start)),
     });
   }

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { type Clock, type IdSource, TriviumError } from "@trivium/core";
 import type { ResourceDefinition } from "../../session-resource.ts";
 import type { Roots } from "../path-jail.ts";
-import type { TextEncoding } from "../text-encoding.ts";
+import { decodeFile, type TextEncoding } from "../text-encoding.ts";
 import { type CurrentFile, readCurrentFile } from "./current-file.ts";
 import { parseEditableText } from "./editable-text.ts";
 import { LeftoverSweep, temporaryNameOf } from "./leftover-sweep.ts";
@@ -53,6 +53,32 @@ export interface EditOutcome<Result> {
   readonly result: Result;
   /** Undefined when nothing was to be written. */
   readonly receipt: EditReceipt | undefined;
+  /** Undefined when nothing was to be written. For `context.touched`. */
+  readonly content: EditedContent | undefined;
+}
+
+/** A written file as text, in its own encoding and without a byte order mark. */
+export interface EditedContent {
+  /** Null for a new file. */
+  readonly before: string | null;
+  readonly after: string;
+}
+
+/** Decodes when somebody asks: of most edits nobody wants to see the whole file. */
+function decodedWhenAsked(bytesBefore: Uint8Array | undefined, bytesAfter: Uint8Array): EditedContent {
+  let before: string | undefined;
+  let after: string | undefined;
+  return {
+    get before() {
+      if (bytesBefore === undefined) return null;
+      before ??= decodeFile(bytesBefore);
+      return before;
+    },
+    get after() {
+      after ??= decodeFile(bytesAfter);
+      return after;
+    },
+  };
 }
 
 /** How an {@link EditEngine} writes. */
@@ -98,7 +124,7 @@ export class EditEngine {
       const current = await readCurrentFile(path, roots);
       signal?.throwIfAborted();
       const { write, result } = await request.decide(current);
-      if (write === undefined) return { result, receipt: undefined };
+      if (write === undefined) return { result, receipt: undefined, content: undefined };
       await this.#leftovers.visit(dirname(path));
       signal?.throwIfAborted();
       const written = await writeFileInPlaceOf({
@@ -109,7 +135,12 @@ export class EditEngine {
         isDurable: this.#options.isDurable,
         temporaryName: temporaryNameOf(this.#options.ids),
       });
-      if (written) return { result, receipt: receiptOf(current, write) };
+      if (!written) continue;
+      return {
+        result,
+        receipt: receiptOf(current, write),
+        content: decodedWhenAsked(current?.bytes, write.bytes),
+      };
     }
     throw new TriviumError(
       "aborted",
@@ -121,7 +152,11 @@ export class EditEngine {
 /** A receipt lists so many places; the last one covers the rest. */
 const MAX_RECEIPT_SPANS = 10_000;
 
-function receiptOf(current: CurrentFile | undefined, { bytes, spans }: NewContent): EditReceipt {
+/** The proof of an edit of `current`, which is undefined for a new file. */
+export function receiptOf(
+  current: Pick<CurrentFile, "sha256"> | undefined,
+  { bytes, spans }: NewContent,
+): EditReceipt {
   const text = parseEditableText(bytes);
   return {
     before_sha256: current?.sha256 ?? null,

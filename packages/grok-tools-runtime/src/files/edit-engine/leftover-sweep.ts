@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock, IdSource } from "@trivium/core";
 
 const TEMPORARY_PREFIX = ".trivium-edit-";
+const ASIDE_PREFIX = `${TEMPORARY_PREFIX}aside-`;
 /** A write takes milliseconds; what is this old was left by a server that died. */
 const LEFTOVER_AGE_MS = 60_000;
 /** Remembered folders; after that they are looked at again. */
@@ -11,6 +12,11 @@ const MAX_FOLDERS = 10_000;
 /** Name for a temporary file beside the file that is written. */
 export function temporaryNameOf(ids: IdSource): string {
   return `${TEMPORARY_PREFIX}${ids.hex(8)}.tmp`;
+}
+
+/** Name for a file that is moved aside before it is removed. */
+export function asideNameOf(ids: IdSource): string {
+  return `${ASIDE_PREFIX}${ids.hex(8)}.tmp`;
 }
 
 /** Removes temporary files of dead servers from the folders that are written to, each looked at once. */
@@ -31,9 +37,12 @@ export class LeftoverSweep {
     for (const name of names.filter((entry) => entry.startsWith(TEMPORARY_PREFIX))) {
       const path = join(folder, name);
       const stats = await lstat(path).catch(() => undefined);
-      const isOld = stats !== undefined && this.#clock.now() - stats.mtimeMs > LEFTOVER_AGE_MS;
+      if (stats === undefined || stats.isDirectory()) continue;
+      // A file that was moved aside has kept the time of its content.
+      const sinceMs = name.startsWith(ASIDE_PREFIX) ? stats.ctimeMs : stats.mtimeMs;
+      if (this.#clock.now() - sinceMs <= LEFTOVER_AGE_MS) continue;
       // Another server may sweep the same folder.
-      if (isOld && stats.isFile()) await unlink(path).catch(() => undefined);
+      await unlink(path).catch(() => undefined);
     }
   }
 }

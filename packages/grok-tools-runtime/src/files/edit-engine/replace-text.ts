@@ -1,6 +1,7 @@
 import { findConfusableMatches } from "./confusables.ts";
 import { type EditableText, parseEditableText, toUnits } from "./editable-text.ts";
 import { findMatches, MAX_MATCHES, type Span } from "./find-matches.ts";
+import { type Fuzziness, findFuzzily, type MatchLevel } from "./fuzzy-matches.ts";
 import { withoutLineAnchors } from "./line-anchors.ts";
 import { renderReplacement } from "./render-replacement.ts";
 import { type Replacement, type SplicedContent, spliceText } from "./splice.ts";
@@ -13,6 +14,8 @@ export interface TextReplacement {
   readonly replaceAll: boolean;
   /** Looks again with typographic characters flattened when nothing matches. Default false. */
   readonly flattensTypography?: boolean | undefined;
+  /** Looks for places that are only like the text when nothing matches. Default `off`. */
+  readonly fuzziness?: Fuzziness | undefined;
 }
 
 /** What {@link replaceText} did, or why it did nothing. */
@@ -39,6 +42,8 @@ export interface ReplacedText extends SplicedContent {
   readonly anchorsRemoved: boolean;
   /** Found only with typographic characters flattened. */
   readonly typographyFlattened: boolean;
+  /** `exact` unless it was found only by looking for something like it. */
+  readonly matchLevel: MatchLevel;
 }
 
 /**
@@ -59,10 +64,8 @@ export function replaceText(content: Uint8Array, request: TextReplacement): Repl
   return (
     replaceExact(text, strings) ??
     replaceWithoutAnchors(text, strings) ??
-    (request.flattensTypography === true ? replaceFlattened(text, strings) : undefined) ?? {
-      kind: "no-match",
-      text,
-    }
+    (request.flattensTypography === true ? replaceFlattened(text, strings) : undefined) ??
+    replaceAlike(text, strings) ?? { kind: "no-match", text }
   );
 }
 
@@ -105,6 +108,36 @@ function replaceFlattened(text: EditableText, request: TextReplacement): Replace
   return replaceSpans(text, request, { spans, typographyFlattened: true });
 }
 
+function replaceAlike(text: EditableText, request: TextReplacement): ReplaceTextOutcome | undefined {
+  const { oldString, newString, replaceAll, fuzziness = "off" } = request;
+  if (fuzziness === "off") return undefined;
+  const outcome = findFuzzily({
+    units: text.units,
+    oldUnits: toUnits(oldString, text),
+    newUnits: toUnits(newString, text),
+    fuzziness,
+    replaceAll,
+  });
+  if (outcome === undefined) return undefined;
+  if (outcome.kind === "ambiguous") {
+    return { kind: "multiple-matches", matchCount: outcome.matchCount, isAmbiguous: false };
+  }
+  if (outcome.matches.length > MAX_MATCHES) return { kind: "too-many-matches" };
+  const replacements = outcome.matches.map(({ span, newUnits }) => ({
+    span,
+    units: renderReplacement(text.units, span, newUnits),
+  }));
+  return {
+    kind: "replaced",
+    ...spliceText(text, replacements),
+    text,
+    replacements,
+    anchorsRemoved: false,
+    typographyFlattened: false,
+    matchLevel: outcome.level,
+  };
+}
+
 interface FoundSpans {
   readonly spans: readonly Span[];
   readonly anchorsRemoved?: boolean;
@@ -126,5 +159,6 @@ function replaceSpans(text: EditableText, request: TextReplacement, found: Found
     replacements,
     anchorsRemoved,
     typographyFlattened,
+    matchLevel: "exact",
   };
 }

@@ -23,36 +23,47 @@ export interface SplicedContent {
 export function spliceText(text: EditableText, replacements: readonly Replacement[]): SplicedContent {
   const parts: string[] = [];
   const spans: ChangedBytes[] = [];
+  const bytes = Buffer.allocUnsafe(text.bytes.length + grownUnits(replacements) * text.unitBytes);
   let copied = 0;
+  let copiedBytes = 0;
   let length = 0;
+  let filled = 0;
   for (const { span, units } of replacements) {
     parts.push(text.units.slice(copied, span.start), units);
     length += span.start - copied + units.length;
-    spans.push([toByteOffset(span.start, text), toByteOffset(span.end, text), toByteOffset(length, text)]);
+    const start = toByteOffset(span.start, text);
+    const end = toByteOffset(span.end, text);
+    filled += text.bytes.copy(bytes, filled, copiedBytes, start);
+    filled += unitsToBytes(units, text).copy(bytes, filled);
+    spans.push([start, end, toByteOffset(length, text)]);
     copied = span.end;
+    copiedBytes = end;
   }
   parts.push(text.units.slice(copied));
-  const units = parts.join("");
-  const mark = text.bytes.subarray(0, text.markBytes);
-  // Half a unit at the end of a UTF-16 file.
-  const rest = text.bytes.subarray(toByteOffset(text.units.length, text));
-  return { bytes: Buffer.concat([mark, unitsToBytes(units, text), rest]), units, spans };
+  // With half a unit that may stand at the end of a UTF-16 file.
+  text.bytes.copy(bytes, filled, copiedBytes);
+  return { bytes, units: parts.join(""), spans };
+}
+
+function grownUnits(replacements: readonly Replacement[]): number {
+  return replacements.reduce((sum, { span, units }) => sum + units.length - (span.end - span.start), 0);
 }
 
 /** Which line endings a text has. */
 export type LineEndings = "lf" | "crlf" | "mixed" | "none";
 
-/** Counts `\n` and `\r\n` of a text; a lone `\r` is an ordinary character. */
+/** Looks for `\n` and `\r\n` in a text; a lone `\r` is an ordinary character. */
 export function lineEndingsOf({ units }: Pick<EditableText, "units">): LineEndings {
-  let hasLf = false;
-  let hasCrlf = false;
-  for (let at = units.indexOf("\n"); at !== -1 && !(hasLf && hasCrlf); at = units.indexOf("\n", at + 1)) {
-    if (units[at - 1] === "\r") hasCrlf = true;
-    else hasLf = true;
+  const feed = units.indexOf("\n");
+  if (feed === -1) return "none";
+  // The two searches go through the text once each, whatever its lines.
+  const pair = units.indexOf("\r\n");
+  if (pair === -1) return "lf";
+  if (feed < pair) return "mixed";
+  for (let at = feed; at !== -1; at = units.indexOf("\n", at + 1)) {
+    if (units[at - 1] !== "\r") return "mixed";
   }
-  if (hasLf && hasCrlf) return "mixed";
-  if (hasCrlf) return "crlf";
-  return hasLf ? "lf" : "none";
+  return "crlf";
 }
 
 /** SHA-256 in lower-case hexadecimal. */

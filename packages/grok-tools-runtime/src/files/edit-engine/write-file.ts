@@ -1,12 +1,11 @@
-import { constants } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { access, type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { TriviumError } from "@trivium/core";
 import { systemCodeOf } from "../../file-error.ts";
 import { OpenFolder } from "../open-folder.ts";
 import { assertHandleInsideRoots, type Roots } from "../path-jail.ts";
-import { type CurrentFile, readCurrentFile } from "./current-file.ts";
-import { sha256Of } from "./splice.ts";
+import { type CurrentFile, hasContent, readCurrentFile } from "./current-file.ts";
 
 /** A write that is about to happen. */
 export interface PendingWrite {
@@ -15,6 +14,8 @@ export interface PendingWrite {
   readonly content: Uint8Array;
   /** What the content was computed from; undefined: there was no file. */
   readonly expected: CurrentFile | undefined;
+  /** Gives a new file this mode and, where that is allowed, this owner: a file that moves keeps them. */
+  readonly likeness?: Stats | undefined;
   readonly roots: Roots;
   /** Flush to the disk before the new content takes the place of the old. */
   readonly isDurable: boolean;
@@ -50,15 +51,16 @@ async function writeBeside(write: PendingWrite): Promise<boolean> {
   await using folder = await OpenFolder.open(dirname(path), { roots, create: expected === undefined });
   const temporaryPath = folder.entry(write.temporaryName);
   const target = folder.entry(basename(path));
+  let isRenamed = false;
   try {
     await writeTemporary(temporaryPath, write);
     if (expected === undefined) return await linkAsNew(temporaryPath, target);
-    if (!(await isUnchanged(target, expected))) return false;
+    if (!(await hasContent(target, expected.bytes))) return false;
     await rename(temporaryPath, target);
+    isRenamed = true;
     return true;
   } finally {
-    // Renamed away in the ordinary case.
-    await unlink(temporaryPath).catch(() => undefined);
+    if (!isRenamed) await unlink(temporaryPath).catch(() => undefined);
   }
 }
 
@@ -68,26 +70,36 @@ function needsWriteInPlace(cause: unknown): boolean {
 }
 
 async function writeTemporary(temporaryPath: string, write: PendingWrite): Promise<void> {
-  const { expected, content, isDurable } = write;
-  const handle = await open(temporaryPath, "wx", expected === undefined ? 0o666 : 0o600);
+  const { expected, likeness, content, isDurable } = write;
+  const isPlain = expected === undefined && likeness === undefined;
+  const handle = await open(temporaryPath, "wx", isPlain ? 0o666 : 0o600);
   try {
     await handle.writeFile(content);
-    if (expected !== undefined) await takeOver(handle, expected);
+    if (expected !== undefined) await takeOver(handle, expected.stats);
+    else if (likeness !== undefined) await resemble(handle, likeness);
     if (isDurable) await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
-async function takeOver(handle: FileHandle, { stats }: CurrentFile): Promise<void> {
+async function takeOver(handle: FileHandle, stats: Stats): Promise<void> {
   const own = await handle.stat();
   if (own.uid !== stats.uid || own.gid !== stats.gid) await handle.chown(stats.uid, stats.gid);
   // After chown, which clears set-id bits.
   await handle.chmod(stats.mode & 0o7777);
 }
 
-/** Unlike a rename, a link never replaces a file that appeared meanwhile. */
-async function linkAsNew(temporaryPath: string, target: string): Promise<boolean> {
+/** Set-id bits mean something with their owner only. */
+async function resemble(handle: FileHandle, stats: Stats): Promise<void> {
+  await takeOver(handle, stats).catch(() => handle.chmod(stats.mode & 0o777));
+}
+
+/**
+ * Gives a file another name, which stays the first one's until that is removed. Unlike a rename, a link never replaces
+ * a file that appeared meanwhile: false then.
+ */
+export async function linkAsNew(temporaryPath: string, target: string): Promise<boolean> {
   try {
     await link(temporaryPath, target);
     return true;
@@ -101,17 +113,12 @@ async function linkAsNew(temporaryPath: string, target: string): Promise<boolean
   return true;
 }
 
-async function isUnchanged(target: string, expected: CurrentFile): Promise<boolean> {
-  const now = await readCurrentFile(target, undefined);
-  return now?.sha256 === expected.sha256;
-}
-
 async function writeInto(write: PendingWrite, expected: CurrentFile): Promise<boolean> {
   const handle = await open(write.path, constants.O_RDWR | (constants.O_NONBLOCK ?? 0));
   try {
     await assertHandleInsideRoots(handle, write.path, write.roots);
     const now = await handle.readFile();
-    if (sha256Of(now) !== expected.sha256) return false;
+    if (!now.equals(expected.bytes)) return false;
     try {
       await replaceContent(handle, now, write);
     } catch (cause) {
