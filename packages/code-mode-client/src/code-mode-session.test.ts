@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ManualClock } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
+import { CellBusyError } from "./cell-busy-error.ts";
 import { CodeModeSession } from "./code-mode-session.ts";
 import { SessionClosedError } from "./session-closed-error.ts";
 import { FakeHost, SESSION_ID } from "./testing/fake-host.ts";
@@ -358,27 +359,72 @@ describe("notifications", () => {
       },
       onCellClosed: (cellId) => order.push(`closed ${cellId}`),
     });
-    await session.execute("");
+    await session.execute("", { toolCallId: "label" });
     order.push("outcome");
-    expect(order).toEqual(["closed 1", "label: hello", "outcome"]);
+    expect(order).toEqual(["label: hello", "closed 1", "outcome"]);
     expect(host.acknowledged).toEqual([invocation(1)]);
   });
 
   it("whose handler fails are acknowledged all the same", async () => {
-    const host = new FakeHost();
+    const host = notifyingHost();
     await using session = await CodeModeSession.open(host.transport, {
       onNotification: () => Promise.reject(new Error("no")),
     });
-    host.event({ case: "notification", value: { notificationId: invocation(1), executionId: "e" } });
-    await until(() => host.acknowledged.length === 1);
     await expect(session.execute("a")).resolves.toBeDefined();
+    await until(() => host.acknowledged.length === 1);
+  });
+
+  it("of a program that is gone are acknowledged and not told", async () => {
+    const host = new FakeHost();
+    const heard: string[] = [];
+    await using session = await CodeModeSession.open(host.transport, {
+      onNotification: ({ text }) => void heard.push(text),
+    });
+    host.event({ case: "notification", value: { notificationId: invocation(1), executionId: "gone" } });
+    await until(() => host.acknowledged.length === 1);
+    expect(heard).toEqual([]);
+    expect(session.isOver).toBe(false);
+  });
+
+  it("under the label of another program end the session", async () => {
+    const session = await CodeModeSession.open(notifyingHost("foreign").transport);
+    await expect(session.execute("a")).rejects.toSatisfy(isSessionClosed);
+    expect((await session.ended).cause).toMatchObject({ kind: "internal" });
+  });
+
+  it("are cut short by the termination of their program", async () => {
+    const running = Promise.withResolvers<void>();
+    const host = new FakeHost({
+      async *execute({ executionId, toolCallId: callId }) {
+        yield { event: { case: "started", value: { executionId, cellId: "1" } } };
+        const notificationId = invocation(1);
+        host.event({ case: "notification", value: { notificationId, executionId, cellId: "1", callId } });
+        await running.promise;
+        yield {
+          event: { case: "outcome", value: { cellId: "1", outcome: { case: "terminated", value: {} } } },
+        };
+        host.closeCell(executionId, "1");
+      },
+    });
+    const order: string[] = [];
+    await using session = await CodeModeSession.open(host.transport, {
+      async onNotification(_, signal) {
+        running.resolve();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        order.push("aborted");
+      },
+      onCellClosed: (cellId) => order.push(`closed ${cellId}`),
+    });
+    expect((await session.execute("")).state).toBe("terminated");
+    await until(() => order.length === 2);
+    expect(order).toEqual(["aborted", "closed 1"]);
   });
 });
 
 describe("callbacks that throw", () => {
   it("are told to the one for errors, and the session goes on", async () => {
     const errors: unknown[] = [];
-    const host = new FakeHost();
+    const host = notifyingHost();
     await using session = await CodeModeSession.open(host.transport, {
       onCellClosed: (cellId) => {
         throw new Error(`closed ${cellId}`);
@@ -390,13 +436,14 @@ describe("callbacks that throw", () => {
       },
     });
     await session.execute("one");
-    host.event({
-      case: "notification",
-      value: { notificationId: "n", executionId: "e", cellId: "1", callId: "c", text: "" },
-    });
     await session.execute("two");
-    await until(() => errors.length === 3 && host.acknowledged.length === 1);
-    expect(errors.map(String).toSorted()).toEqual(["Error: closed 1", "Error: closed 2", "Error: notified"]);
+    await until(() => errors.length === 4 && host.acknowledged.length === 2);
+    expect(errors.map(String).toSorted()).toEqual([
+      "Error: closed 1",
+      "Error: closed 2",
+      "Error: notified",
+      "Error: notified",
+    ]);
     expect(session.sessionId).toBe(SESSION_ID);
   });
 });
@@ -419,7 +466,6 @@ describe("wait", () => {
       },
       cancelWait({ waitId }) {
         host.cancelledWaits.push(waitId);
-        setTimeout(waiting.resolve, 5);
         return {};
       },
     });
@@ -429,8 +475,10 @@ describe("wait", () => {
     await settled();
     controller.abort(new Error("enough"));
     await until(() => host.cancelledWaits.length === 1);
-    await expect(session.wait("1")).rejects.toMatchObject({ kind: "failedPrecondition" });
+    await expect(session.wait("1")).rejects.toSatisfy((thrown) => CellBusyError.isInstance(thrown));
+    waiting.resolve();
     await expect(wait).rejects.toThrow("enough");
+    await expect(session.wait("1")).rejects.toSatisfy(isSessionClosed);
   });
 
   it("whose cancelling fails ends the session", async () => {
@@ -544,3 +592,198 @@ describe("the end of a session", () => {
     expect((await session.ended).message).toContain("silent");
   });
 });
+
+describe("an execute that is given up", () => {
+  it("reports its cell closed at once and only once, and answers no more of its calls", async () => {
+    const host = new FakeHost({
+      async *execute({ executionId }, { signal }) {
+        yield { event: { case: "started", value: { executionId, cellId: "1" } } };
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      },
+    });
+    const closed: string[] = [];
+    await using session = await CodeModeSession.open(host.transport, {
+      onCellClosed: (cellId) => closed.push(cellId),
+    });
+    await session.serveTools({ tool: () => 1 });
+    const controller = new AbortController();
+    const onStarted = (): void => controller.abort(new Error("enough"));
+    const options = { signal: controller.signal, executionId: "e1", onStarted };
+    await expect(session.execute("", options)).rejects.toThrow("enough");
+    host.call({ executionId: "e1", cellId: "1", invocationId: invocation(1), toolName: { name: "tool" } });
+    host.closeCell("e1", "1");
+    await until(() => host.completed.length === 1);
+    expect(host.completed[0]?.outcome).toMatchObject({
+      case: "failed",
+      value: { message: expect.stringMatching(/closed/) },
+    });
+    await settled();
+    expect(closed).toEqual(["1"]);
+  });
+});
+
+describe("a delegate", () => {
+  const callingHost = (toolName: { name: string; namespace?: string }) => {
+    const host: FakeHost = new FakeHost({
+      async *execute(request) {
+        host.executed.push(request);
+        const { executionId } = request;
+        const cellId = host.nextCell();
+        yield { event: { case: "started", value: { executionId, cellId } } };
+        host.call({
+          executionId,
+          cellId,
+          invocationId: invocation(Number(cellId)),
+          runtimeToolCallId: "tool-1",
+          toolName,
+          inputJson: json({ a: 1 }),
+        });
+        await until(() => host.completed.length === Number(cellId));
+        yield { event: { case: "outcome", value: host.complete(request, "") } };
+      },
+    });
+    return host;
+  };
+
+  it("answers what has no handler, through one subscription to everything", async () => {
+    const host = callingHost({ name: "any", namespace: "ns" });
+    const calls: unknown[] = [];
+    await using session = await CodeModeSession.open(host.transport, {
+      onToolCall(call, { cellId }) {
+        calls.push({ ...call, cellId });
+        return "done";
+      },
+    });
+    expect(host.subscribed.map(({ toolNames }) => toolNames)).toEqual([[]]);
+    await session.execute("", { tools: [{ name: "any", namespace: "ns" }] });
+    expect(calls).toEqual([
+      {
+        name: "any",
+        namespace: "ns",
+        kind: "function",
+        input: { a: 1 },
+        runtimeToolCallId: "tool-1",
+        cellId: "1",
+      },
+    ]);
+    expect(host.completed[0]?.outcome).toMatchObject({ value: { outputJson: json("done") } });
+  });
+
+  it.each([
+    ["a tool that the program was not given", { name: "other" }, [{ name: "any" }]],
+    ["exec, which is the model's", { name: "exec" }, [{ name: "exec" }]],
+  ])("is not asked for %s", async (_, toolName, tools) => {
+    const host = callingHost(toolName);
+    await using session = await CodeModeSession.open(host.transport, { onToolCall: () => "done" });
+    await session.execute("", { tools });
+    expect(host.completed[0]?.outcome).toMatchObject({
+      case: "failed",
+      value: { message: expect.stringMatching(/not enabled/) },
+    });
+  });
+
+  it("beside tools of the server subscribes to the tools of each program in turn", async () => {
+    const host = callingHost({ name: "b" });
+    await using session = await CodeModeSession.open(host.transport, {
+      serverTools: "grok",
+      toolSession: "mine",
+      onToolCall: () => 1,
+    });
+    expect(host.openHeaders[0]?.get("trivium-server-tools")).toBe("grok");
+    expect(host.openHeaders[0]?.get("x-trivium-session")).toBe("mine");
+    expect(host.subscribed).toEqual([]);
+    await session.execute("", {
+      tools: [{ name: "b" }, { name: "grok_ls", toolName: "ls", namespace: "grok" }],
+    });
+    await session.execute("", { tools: [{ name: "b" }, { name: "c", namespace: "n" }] });
+    expect(host.subscribed.map(({ toolNames }) => toolNames.map(({ name }) => name))).toEqual([["b"], ["c"]]);
+  });
+
+  it("that is asked too much at a time is spared", async () => {
+    const host: FakeHost = new FakeHost({
+      async *execute(request) {
+        const { executionId } = request;
+        yield { event: { case: "started", value: { executionId, cellId: "1" } } };
+        for (const index of [1, 2]) {
+          host.call({ executionId, cellId: "1", invocationId: invocation(index), toolName: { name: "any" } });
+        }
+        await until(() => host.completed.length === 2);
+        yield { event: { case: "outcome", value: host.complete(request, "") } };
+      },
+    });
+    const first = Promise.withResolvers<string>();
+    await using session = await CodeModeSession.open(host.transport, {
+      maxPendingCalls: 1,
+      onToolCall: () => first.promise,
+    });
+    const execution = session.execute("", { tools: [{ name: "any" }] });
+    await until(() => host.completed.length === 1);
+    expect(host.completed[0]?.outcome).toMatchObject({
+      case: "failed",
+      value: { message: expect.stringMatching(/too many/) },
+    });
+    first.resolve("late");
+    await execution;
+  });
+});
+
+describe("yieldObservation", () => {
+  it("names the look that is in progress", async () => {
+    const observed: unknown[] = [];
+    const waiting = Promise.withResolvers<void>();
+    const host = new FakeHost({
+      async *execute({ executionId }) {
+        yield { event: { case: "started", value: { executionId, cellId: "1" } } };
+        await waiting.promise;
+        yield { event: { case: "outcome", value: { cellId: "1", outcome: { case: "yielded", value: {} } } } };
+      },
+      yieldObservation({ observation }) {
+        observed.push(observation);
+        waiting.resolve();
+        return {};
+      },
+    });
+    await using session = await CodeModeSession.open(host.transport);
+    const started = Promise.withResolvers<string>();
+    const execution = session.execute("", { executionId: "e1", onStarted: started.resolve });
+    await session.yieldObservation(await started.promise);
+    expect((await execution).state).toBe("yielded");
+    const wait = session.wait("1");
+    await session.yieldObservation("1");
+    await wait;
+    await session.yieldObservation("unknown");
+    expect(observed).toMatchObject([
+      { case: "executionId", value: "e1" },
+      { case: "waitId", value: expect.any(String) },
+    ]);
+  });
+});
+
+describe("what the host says of an error", () => {
+  it("is cut to a bearable length", async () => {
+    const host = new FakeHost({
+      terminate() {
+        throw new ConnectError("é".repeat(400), Code.NotFound);
+      },
+    });
+    await using session = await CodeModeSession.open(host.transport);
+    const failure = session.terminate("1");
+    await expect(failure).rejects.toMatchObject({ kind: "notFound", message: `${"é".repeat(254)}...` });
+  });
+});
+
+/** A host whose every program says something. */
+function notifyingHost(label?: string): FakeHost {
+  const host: FakeHost = new FakeHost({
+    async *execute(request) {
+      const { executionId, toolCallId } = request;
+      const cellId = host.nextCell();
+      yield { event: { case: "started", value: { executionId, cellId } } };
+      const notificationId = invocation(Number(cellId));
+      const callId = label ?? toolCallId;
+      host.event({ case: "notification", value: { notificationId, executionId, cellId, callId, text: "" } });
+      yield { event: { case: "outcome", value: host.complete(request, "") } };
+    },
+  });
+  return host;
+}

@@ -1,14 +1,12 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { abortReason, linkSignals, systemClock, TriviumError } from "@trivium/core";
-import {
-  CodeModeHost,
-  OutputTruncation,
-  type SessionEvent,
-  type SessionOpened,
-} from "@trivium/proto/code-mode";
+import { CodeModeHost, type SessionOpened, type WaitResponse } from "@trivium/proto/code-mode";
 import { fromConnectError } from "@trivium/rpc";
 import { Callbacks } from "./callbacks.ts";
+import { CellBusyError } from "./cell-busy-error.ts";
+import { followCell } from "./follow-cell.ts";
 import { readLease } from "./lease.ts";
+import { firstEvent, toOpenHeaders, toOpenRequest } from "./opening.ts";
 import { type CellAnswer, type CellOutcome, fromWaitResponse, fromWireOutcome } from "./outcome.ts";
 import { PeerWatch } from "./peer-watch.ts";
 import type { SessionClosedError } from "./session-closed-error.ts";
@@ -18,10 +16,13 @@ import { Catalogue } from "./tools/catalogue.ts";
 import { type Execution, Executions } from "./tools/executions.ts";
 import type { ToolDefinition } from "./tools/tool-definition.ts";
 import { type ServedTool, type ToolHandler, ToolServer } from "./tools/tool-server.ts";
+import { toUint64 } from "./uint64.ts";
 
 const DEFAULT_HEARTBEAT_INTERVAL_MS = 15_000;
 const DEFAULT_REQUEST_TIMEOUT_MS = 60_000;
 const DEFAULT_YIELD_TIME_MS = 10_000;
+/** Namespace of the server's own tools. */
+const SERVER_NAMESPACE = "grok";
 /** The host adds this to long waits. */
 const YIELD_GRACE_MS = 1000;
 
@@ -32,6 +33,8 @@ interface SessionParts {
   readonly catalogue: Catalogue;
   /** Outcomes wait for the handlers of notifications. */
   readonly awaitsNotifications: boolean;
+  /** The tools of each Execute are subscribed to before it. */
+  readonly subscribesByName: boolean;
 }
 
 /**
@@ -49,7 +52,8 @@ interface SessionParts {
  */
 export class CodeModeSession implements AsyncDisposable {
   readonly #parts: SessionParts;
-  readonly #waiting = new Set<string>();
+  /** Wait in progress, by cell. */
+  readonly #waiting = new Map<string, string>();
   #closing: Promise<void> | undefined;
 
   private constructor(parts: SessionParts) {
@@ -69,7 +73,8 @@ export class CodeModeSession implements AsyncDisposable {
     const client = createClient(CodeModeHost, transport);
     const lifetime = new AbortController();
     const request = toOpenRequest(options, heartbeatIntervalS);
-    const events = client.openSession(request, { signal: lifetime.signal })[Symbol.asyncIterator]();
+    const call = { ...toOpenHeaders(options), signal: lifetime.signal };
+    const events = client.openSession(request, call)[Symbol.asyncIterator]();
     using opening = linkSignals([options.signal], { timeoutMs: requestTimeoutMs, clock });
     const stop = (): void => lifetime.abort(opening.signal.reason);
     opening.signal.addEventListener("abort", stop, { once: true });
@@ -88,26 +93,47 @@ export class CodeModeSession implements AsyncDisposable {
     const { sessionId, catalogSupport } = opened;
     const link = new SessionLink({ client, sessionId, clock, requestTimeoutMs, lifetime });
     const callbacks = new Callbacks(options);
-    const executions = new Executions((cellId) => callbacks.cellClosed(cellId));
+    const executions = new Executions({
+      onRevoked: (executionId) => toolServer.cancelExecution(executionId),
+      onCellClosed: (cellId) => callbacks.cellClosed(cellId),
+    });
     const watch = new PeerWatch(clock, heartbeatIntervalS * 1000, (silentMs) =>
       link.end(`the host has been silent for ${silentMs} ms`),
     );
     const heard = (isHeartbeat: boolean): void => watch.heard(isHeartbeat);
-    const toolServer = new ToolServer({ link, executions, heartbeatIntervalS, heard });
+    const { onToolCall: delegate, maxPendingCalls, serverTools = "none" } = options;
+    const toolServer: ToolServer = new ToolServer({
+      link,
+      executions,
+      heartbeatIntervalS,
+      heard,
+      delegate,
+      maxPendingCalls,
+    });
     const lease = { [Symbol.asyncIterator]: () => events };
     void readLease(lease, { link, watch, executions, toolServer, callbacks });
-    return new CodeModeSession({
+    // A subscription to everything would leave nothing for the server's own tools.
+    const subscribesByName = delegate !== undefined && serverTools !== "none";
+    const session = new CodeModeSession({
       link,
       executions,
       toolServer,
       catalogue: new Catalogue(catalogSupport > 0),
       awaitsNotifications: options.onNotification !== undefined,
+      subscribesByName,
     });
+    if (delegate !== undefined && !subscribesByName) await toolServer.subscribeToAll();
+    return session;
   }
 
   /** UUID that the host gave. */
   get sessionId(): string {
     return this.#parts.link.sessionId;
+  }
+
+  /** True once the session is over. */
+  get isOver(): boolean {
+    return this.#parts.link.hasEnded;
   }
 
   /** Resolves when the session is over, with the reason; its `cause` is absent when it was closed in order. */
@@ -132,8 +158,10 @@ export class CodeModeSession implements AsyncDisposable {
    * runs too many cells, `invalidInput` for what the host does not take.
    */
   async execute(source: string, options: ExecuteOptions = {}): Promise<CellOutcome> {
-    const { catalogue, toolServer } = this.#parts;
+    const { catalogue, toolServer, subscribesByName } = this.#parts;
     const tools = options.tools ?? toolServer.definitions;
+    if (subscribesByName)
+      await toolServer.subscribeTo(tools.filter((tool) => tool.namespace !== SERVER_NAMESPACE));
     // A refused reference spends the execution id, so only ids of our own can be replaced.
     const fields = catalogue.fields(tools, options.executionId === undefined);
     const isReference = fields.catalogRevision !== undefined && fields.enabledTools === undefined;
@@ -153,35 +181,23 @@ export class CodeModeSession implements AsyncDisposable {
    * @throws as {@link execute} and {@link wait}.
    */
   async *run(source: string, options: ExecuteOptions = {}): AsyncGenerator<CellOutcome, void> {
-    let outcome = await this.execute(source, options);
-    try {
-      for (;;) {
-        yield outcome;
-        if (outcome.state !== "yielded") return;
-        ({ outcome } = await this.wait(outcome.cellId, options));
-      }
-    } finally {
-      // A session that is over has terminated it.
-      if (outcome.state === "yielded" && !this.#parts.link.hasEnded) await this.terminate(outcome.cellId);
-    }
+    yield* followCell(this, await this.execute(source, options), options);
   }
 
   /**
    * Looks at a cell until it completes, yields, or the time is over. One look at a time per cell.
    *
-   * @throws {@link TriviumError} `failedPrecondition` while another look is in progress, `outOfRange` when the output
+   * @throws {@link CellBusyError} while another look is in progress, {@link TriviumError} `outOfRange` when the output
    * fits in no message; the reason of the signal when it aborts, with nothing lost.
    */
   async wait(cellId: string, options: WaitOptions = {}): Promise<CellAnswer> {
     const { link } = this.#parts;
-    if (this.#waiting.has(cellId)) {
-      throw new TriviumError("failedPrecondition", `exec cell ${cellId} already has an active observer`);
-    }
-    this.#waiting.add(cellId);
+    if (this.#waiting.has(cellId)) throw new CellBusyError(cellId);
+    const waitId = crypto.randomUUID();
+    this.#waiting.set(cellId, waitId);
     try {
       const { signal, yieldTimeMs = DEFAULT_YIELD_TIME_MS, maxOutputTokens } = options;
       if (signal?.aborted === true) throw abortReason(signal);
-      const waitId = crypto.randomUUID();
       const request = {
         sessionId: link.sessionId,
         cellId,
@@ -196,9 +212,7 @@ export class CodeModeSession implements AsyncDisposable {
         .catch((thrown: unknown) => {
           throw this.#toWaitError(thrown, signal);
         });
-      const answer = fromWaitResponse(response);
-      await this.#notified(answer.outcome);
-      return answer;
+      return await this.#answered(response, this.#parts.executions.ofCell(cellId));
     } finally {
       this.#waiting.delete(cellId);
     }
@@ -210,12 +224,40 @@ export class CodeModeSession implements AsyncDisposable {
    * @throws {@link TriviumError} `failedPrecondition` while it is being terminated already.
    */
   async terminate(cellId: string, options: TerminateOptions = {}): Promise<CellAnswer> {
-    const { client, sessionId } = this.#parts.link;
+    const { link, executions } = this.#parts;
+    const { client, sessionId } = link;
     const request = { sessionId, cellId, ...toBudget(options.maxOutputTokens) };
     const { signal } = options;
-    return fromWaitResponse(
-      await this.#parts.link.call((call) => client.terminate(request, call), { signal }),
-    );
+    const execution = executions.ofCell(cellId);
+    let response: WaitResponse;
+    try {
+      response = await link.call((call) => client.terminate(request, call), { signal });
+    } catch (thrown) {
+      // While another one is in progress, that one has the outcome.
+      const isOther = TriviumError.isInstance(thrown) && thrown.kind === "failedPrecondition";
+      if (execution !== undefined && !isOther) executions.claim(execution.executionId);
+      throw thrown;
+    }
+    return await this.#answered(response, execution);
+  }
+
+  /**
+   * Ends the look at a cell that is in progress, {@link execute} or {@link wait}, with what there is; the cell runs on.
+   * Without one it does nothing.
+   */
+  async yieldObservation(cellId: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const { link, executions } = this.#parts;
+    const { client, sessionId } = link;
+    const waitId = this.#waiting.get(cellId);
+    const executionId = executions.ofCell(cellId)?.executionId;
+    const observation =
+      waitId === undefined
+        ? { case: "executionId" as const, value: executionId }
+        : { case: "waitId" as const, value: waitId };
+    const { value } = observation;
+    if (value === undefined) return;
+    const request = { sessionId, observation: { ...observation, value } };
+    await link.call((call) => client.yieldObservation(request, call), { signal: options.signal });
   }
 
   /** Closes the session and waits until its cells are gone. Never fails: dropping the lease does the same. */
@@ -234,11 +276,12 @@ export class CodeModeSession implements AsyncDisposable {
   ): Promise<CellOutcome> {
     const { link, executions } = this.#parts;
     const { signal, yieldTimeMs, maxOutputTokens, executionId = crypto.randomUUID() } = options;
-    const execution = executions.begin(executionId, program.tools);
+    const { toolCallId = executionId } = options;
+    const execution = executions.begin(executionId, toolCallId, program.tools);
     const request = {
       sessionId: link.sessionId,
       executionId,
-      toolCallId: options.toolCallId ?? executionId,
+      toolCallId,
       source: program.source,
       ...program.fields,
       ...(yieldTimeMs !== undefined && { yieldTimeMs: toUint64("yieldTimeMs", yieldTimeMs) }),
@@ -247,17 +290,18 @@ export class CodeModeSession implements AsyncDisposable {
     const timeoutMs = (yieldTimeMs ?? DEFAULT_YIELD_TIME_MS) + YIELD_GRACE_MS + link.requestTimeoutMs;
     try {
       const outcome = await link.call(
-        (call) => this.#readExecute(execution, link.client.execute(request, call)),
+        (call) => this.#readExecute(execution, link.client.execute(request, call), options.onStarted),
         {
           signal,
           timeoutMs,
         },
       );
       if (outcome === undefined) throw link.end("the host closed the session");
-      await this.#notified(outcome, execution);
+      await this.#taken(outcome, execution);
       return outcome;
     } catch (thrown) {
-      if (execution.cellId === undefined) executions.close(executionId, undefined);
+      if (execution.cellId === undefined || signal?.aborted === true) executions.abandon(executionId);
+      else executions.claim(executionId);
       throw execution.cellId === undefined ? thrown : toOversized(thrown);
     }
   }
@@ -266,11 +310,14 @@ export class CodeModeSession implements AsyncDisposable {
   async #readExecute(
     execution: Execution,
     events: ReturnType<Client<typeof CodeModeHost>["execute"]>,
+    onStarted: ExecuteOptions["onStarted"],
   ): Promise<CellOutcome | undefined> {
     let outcome: CellOutcome | undefined;
     for await (const { event } of events) {
-      if (event.case === "started") this.#started(execution, event.value);
-      else if (event.case === "outcome") outcome = fromWireOutcome(event.value);
+      if (event.case === "started") {
+        this.#started(execution, event.value);
+        onStarted?.(event.value.cellId);
+      } else if (event.case === "outcome") outcome = fromWireOutcome(event.value);
     }
     return outcome;
   }
@@ -288,11 +335,23 @@ export class CodeModeSession implements AsyncDisposable {
     execution.cellId = cellId;
   }
 
-  /** A completed outcome comes after what the program said before it. */
-  async #notified(outcome: CellOutcome, execution?: Execution): Promise<void> {
+  async #answered(response: WaitResponse, execution: Execution | undefined): Promise<CellAnswer> {
+    const answer = fromWaitResponse(response);
+    if (answer.state === "missing" && execution !== undefined) {
+      // The host may have said so on the lease, whose events have yet to be read.
+      this.#parts.executions.close(execution.executionId, execution.cellId);
+    }
+    await this.#taken(answer.outcome, execution);
+    return answer;
+  }
+
+  /** A completed outcome comes after what the program said before it; a terminated one ends that. */
+  async #taken(outcome: CellOutcome, execution: Execution | undefined): Promise<void> {
     const { awaitsNotifications, executions } = this.#parts;
-    if (!awaitsNotifications || outcome.state !== "completed") return;
-    await (execution ?? executions.ofCell(outcome.cellId))?.settled;
+    if (execution === undefined || outcome.state === "yielded") return;
+    if (outcome.state === "terminated") executions.cancelNotifications(execution.executionId);
+    else if (awaitsNotifications) await execution.settled;
+    executions.claim(execution.executionId);
   }
 
   /** A Wait that nobody here cancelled was cut by the end of the session. */
@@ -331,42 +390,10 @@ export class CodeModeSession implements AsyncDisposable {
   }
 }
 
-async function firstEvent(events: AsyncIterator<SessionEvent>): Promise<SessionOpened> {
-  const first = await events.next();
-  if (first.done === true) throw new TriviumError("internal", "the host ended the session before opening it");
-  const { event } = first.value;
-  if (event.case !== "opened" || event.value.sessionId === "") {
-    throw new TriviumError("internal", "the host's first event is not the opening of a session");
-  }
-  return event.value;
-}
-
-function toOpenRequest(options: OpenSessionOptions, heartbeatIntervalS: number) {
-  const { maxYieldTimeMs, maxHeapSizeBytes, maxPendingCalls, outputTruncation = "bounded" } = options;
-  return {
-    cellExecutionLimits: {
-      ...(maxYieldTimeMs !== undefined && { maxYieldTimeMs: toUint64("maxYieldTimeMs", maxYieldTimeMs) }),
-      ...(maxHeapSizeBytes !== undefined && {
-        maxHeapSizeBytes: toUint64("maxHeapSizeBytes", maxHeapSizeBytes),
-      }),
-    },
-    outputTruncation: outputTruncation === "bounded" ? OutputTruncation.BOUNDED : OutputTruncation.OFF,
-    ...(maxPendingCalls !== undefined && { maxPendingDelegateCalls: maxPendingCalls }),
-    ...(heartbeatIntervalS > 0 && { heartbeatIntervalS }),
-  };
-}
-
 function toBudget(maxOutputTokens: number | undefined): { maxOutputTokens?: bigint } {
   return maxOutputTokens === undefined
     ? {}
     : { maxOutputTokens: toUint64("maxOutputTokens", maxOutputTokens) };
-}
-
-function toUint64(field: string, value: number): bigint {
-  if (!Number.isInteger(value) || value < 0) {
-    throw new TriviumError("invalidInput", `${field} is ${value}; it must be a whole number from 0`);
-  }
-  return BigInt(value);
 }
 
 /** Some gRPC stacks say RESOURCE_EXHAUSTED for a message that is too large; a started cell gets it for nothing else. */

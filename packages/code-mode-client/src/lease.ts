@@ -1,3 +1,4 @@
+import { linkSignals, TriviumError } from "@trivium/core";
 import type { SessionEvent } from "@trivium/proto/code-mode";
 import type { Callbacks } from "./callbacks.ts";
 import type { PeerWatch } from "./peer-watch.ts";
@@ -38,7 +39,7 @@ function take(event: SessionEvent["event"], parts: LeaseParts): void {
       parts.toolServer.cancel(event.value.invocationId);
       return;
     case "notification":
-      parts.executions.track(event.value.executionId, notify(event.value, parts));
+      takeNotification(event.value, parts);
       return;
     case "cellClosed":
       parts.executions.close(event.value.executionId, event.value.cellId);
@@ -52,14 +53,34 @@ function take(event: SessionEvent["event"], parts: LeaseParts): void {
   }
 }
 
-/** Runs the handler, then acknowledges, also when there is no handler or it failed. */
+type Notification = Extract<SessionEvent["event"], { case: "notification" }>["value"];
+
+function takeNotification(notification: Notification, parts: LeaseParts): void {
+  const { executionId, callId } = notification;
+  const execution = parts.executions.get(executionId);
+  if (execution !== undefined && execution.toolCallId !== callId) {
+    const what = `the host sent a notification of ${executionId} under the label ${callId}, which is not its own`;
+    parts.link.end(what, new TriviumError("internal", what));
+    return;
+  }
+  parts.executions.track(executionId, notify(notification, execution?.signal, parts));
+}
+
+/**
+ * Runs the handler, then acknowledges, also when there is no handler, when it failed, or when the program is gone and
+ * nobody wants to hear of it.
+ */
 async function notify(
-  notification: Extract<SessionEvent["event"], { case: "notification" }>["value"],
+  notification: Notification,
+  interest: AbortSignal | undefined,
   { link, callbacks }: LeaseParts,
 ): Promise<void> {
   const { notificationId, executionId, cellId, callId: toolCallId, text } = notification;
   const { client, sessionId } = link;
-  await callbacks.notified({ executionId, cellId, toolCallId, text }, link.signal);
+  if (interest !== undefined) {
+    using linked = linkSignals([interest, link.signal]);
+    await callbacks.notified({ executionId, cellId, toolCallId, text }, linked.signal);
+  }
   try {
     await link.call((options) => client.acknowledgeNotification({ sessionId, notificationId }, options));
   } catch {

@@ -3,6 +3,10 @@ import { abortReason, type Clock, linkSignals, TriviumError } from "@trivium/cor
 import type { CodeModeHost } from "@trivium/proto/code-mode";
 import { fromConnectError } from "@trivium/rpc";
 import { SessionClosedError } from "./session-closed-error.ts";
+import { utf8Bytes, utf8Prefix } from "./utf8-text.ts";
+
+/** Longest text of a host's error that is passed on. */
+const MAX_ERROR_BYTES = 512;
 
 /** Bounds of one call. */
 export interface CallBounds {
@@ -84,7 +88,7 @@ export class SessionLink {
   }
 
   #fromHost(thrown: unknown): TriviumError {
-    const error = fromConnectError(thrown);
+    const error = shortened(fromConnectError(thrown));
     // The original host answers a deadline of its client's with CANCELLED.
     const isTimeout = error.kind === "cancelled" && /timeout/i.test(error.message);
     if (!isTimeout && error.kind !== "deadlineExceeded") return error;
@@ -98,4 +102,10 @@ export class SessionLink {
     this.end(error.message, error);
     return error;
   }
+}
+
+function shortened(error: TriviumError): TriviumError {
+  if (utf8Bytes(error.message) <= MAX_ERROR_BYTES) return error;
+  const message = `${utf8Prefix(error.message, MAX_ERROR_BYTES - 3)}...`;
+  return new TriviumError(error.kind, message, { cause: error });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "@trivium/core";
 import type { ToolDefinition } from "./tools/tool-definition.ts";
+import type { ToolDelegate } from "./tools/tool-server.ts";
 
 /** A message that a program sent with `notify()`. */
 export interface CellNotification {
@@ -40,6 +41,18 @@ export interface OpenSessionOptions {
    * throws is ignored. Default: nothing is done.
    */
   readonly onCallbackError?: (error: unknown) => void;
+  /**
+   * Answers calls of tools that programs are given and that have no handler of their own. It is subscribed before the
+   * session is handed out: to everything, or with {@link serverTools} to the tools of each Execute in turn.
+   */
+  readonly onToolCall?: ToolDelegate;
+  /**
+   * Tools of the server that programs may call without a round trip to this client, in the namespace `grok`:
+   * all of them, those that change nothing, or none in spite of the server's configuration. Default: the server's.
+   */
+  readonly serverTools?: "grok" | "grok;read-only" | "none";
+  /** Grok tools session whose tools, state and folder those are. Default: the server chooses. */
+  readonly toolSession?: string;
   /** Ends the opening; it has no effect on the open session. */
   readonly signal?: AbortSignal;
   /** Default: the system's. */
@@ -50,6 +63,8 @@ export interface OpenSessionOptions {
 export interface ExecuteOptions {
   /** Ends the cell when it aborts before the first outcome. */
   readonly signal?: AbortSignal;
+  /** Called when the host has admitted the program. */
+  readonly onStarted?: (cellId: string) => void;
   /** Tools that the program may call. Default: all that the session serves. */
   readonly tools?: readonly ToolDefinition[];
   /** Wait for the first outcome. 0 yields at once. Default: the host's, 10 000. */

@@ -3,6 +3,8 @@ import { TriviumError } from "@trivium/core";
 /** Longest identifier or name, in bytes of UTF-8. */
 export const MAX_ID_BYTES = 256;
 
+/** UUIDs as everybody writes them. */
+const usualUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** UUIDs as the usual parsers take them: dashes, none, in braces, as a URN. */
 const uuidForm =
   /^(?:urn:uuid:)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i;
@@ -40,6 +42,7 @@ export function requireShort(field: string, value: string): string {
  * @throws {@link TriviumError} `invalidInput` when it is empty, too long or no UUID.
  */
 export function requireUuid(field: string, value: string): string {
+  if (usualUuid.test(value)) return value;
   const text = requireId(field, value);
   const braced = text.startsWith("{") && text.endsWith("}") ? text.slice(1, -1) : text;
   const match = uuidForm.exec(braced);

@@ -1,9 +1,11 @@
+import { isAscii } from "node:buffer";
 import { TriviumError } from "@trivium/core";
 import { parseJsonField } from "@trivium/rpc";
 
 /** Deepest nesting of arrays and objects. */
 export const MAX_JSON_LEVELS = 127;
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const structure = /["[\]{}]/g;
 const escapes = /\\(?:u([0-9a-fA-F]{4})|.)/g;
 
@@ -47,13 +49,15 @@ function wellFormed(_key: string, value: unknown): unknown {
 }
 
 /**
- * Text of UTF-8 bytes, a byte order mark included.
+ * Text of UTF-8 bytes, a byte order mark included. Most are ASCII, which needs no decoding.
  *
  * @throws {@link TriviumError} `invalidInput` for other bytes.
  */
 export function decodeUtf8(field: string, bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (isAscii(bytes))
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    return decoder.decode(bytes);
   } catch (cause) {
     throw new TriviumError("invalidInput", `${field} is not JSON: it is not UTF-8`, { cause });
   }

@@ -65,7 +65,8 @@ function toSubscriptionOptions(request: SubscribeToToolCallsRequest): Subscripti
 function toResult(outcome: CompleteToolCallRequest["outcome"]): ToolCallResult {
   switch (outcome.case) {
     case "succeeded": {
-      const outputJson = requireJsonText("output_json of the tool call", outcome.value.outputJson);
+      const { outputJson } = outcome.value;
+      requireJsonText("output_json of the tool call", outputJson);
       return { type: "succeeded", outputJson };
     }
     case "failed":

@@ -1,6 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import {
+  Code,
+  ConnectError,
   type ConnectRouter,
   createRouterTransport,
   type ServiceImpl,
@@ -30,21 +32,31 @@ export const SESSION_ID = "00000000-0000-4000-8000-000000000001";
 export class FakeHost {
   readonly transport: Transport;
   readonly opened: OpenSessionRequest[] = [];
+  readonly openHeaders: Headers[] = [];
   readonly executed: ExecuteRequest[] = [];
   readonly subscribed: SubscribeToToolCallsRequest[] = [];
   readonly completed: CompleteToolCallRequest[] = [];
   readonly acknowledged: string[] = [];
   readonly cancelledWaits: string[] = [];
   closedCount = 0;
-  readonly lease: AsyncQueue<SessionEvent> = new AsyncQueue<SessionEvent>(1000);
-  readonly calls: AsyncQueue<ToolCall> = new AsyncQueue<ToolCall>(1000);
+  /** Of the newest session. */
+  lease: AsyncQueue<SessionEvent> = new AsyncQueue<SessionEvent>(1000);
+  calls: AsyncQueue<ToolCall> = new AsyncQueue<ToolCall>(1000);
   #cells = 0;
+  #subscriptions = 0;
 
   /** @param handlers RPCs that behave in another way than the simple one */
   constructor(handlers: Handlers = {}) {
     this.transport = createRouterTransport((router: ConnectRouter) => {
       router.service(CodeModeHost, { ...this.#handlers(), ...handlers });
     });
+  }
+
+  /** Every stream fails. */
+  breakConnection(): void {
+    const lost = new ConnectError("connection lost", Code.Unavailable);
+    this.lease.fail(lost);
+    this.calls.fail(lost);
   }
 
   /** Sends an event on the lease. */
@@ -80,23 +92,41 @@ export class FakeHost {
   }
 
   #handlers(): ServiceImpl<typeof CodeModeHost> {
-    const { lease, calls, opened, executed, subscribed, completed, acknowledged, cancelledWaits } = this;
+    const { opened, openHeaders, executed, subscribed, completed, acknowledged, cancelledWaits } = this;
     const nextCell = (): string => this.nextCell();
     const complete = (request: ExecuteRequest): OutcomeInit => this.complete(request, request.source);
+    const takeLease = (): AsyncQueue<SessionEvent> => {
+      if (opened.length > 1) {
+        this.lease = new AsyncQueue<SessionEvent>(1000);
+        this.calls = new AsyncQueue<ToolCall>(1000);
+        this.#subscriptions = 0;
+      }
+      return this.lease;
+    };
+    // The calls go to the first; the others wait for calls that do not come.
+    const takeCalls = (): AsyncQueue<ToolCall> =>
+      ++this.#subscriptions === 1 ? this.calls : new AsyncQueue<ToolCall>(1);
     const closed = (): void => {
       this.closedCount++;
+      this.lease.end();
+      this.calls.end();
     };
     return {
-      async *openSession(request, { signal }) {
+      async *openSession(request, { signal, requestHeader }) {
         opened.push(request);
+        openHeaders.push(requestHeader);
+        const lease = takeLease();
         signal.addEventListener("abort", () => void lease.return());
         yield { event: { case: "opened", value: { sessionId: SESSION_ID, catalogSupport: 1 } } };
         yield* lease;
       },
       async *subscribeToToolCalls(request, { signal }) {
         subscribed.push(request);
-        signal.addEventListener("abort", () => void calls.return());
-        yield* calls;
+        const queue = takeCalls();
+        signal.addEventListener("abort", () => void queue.return());
+        // Headers go out with the first message only.
+        yield { sessionId: SESSION_ID, heartbeat: {} };
+        yield* queue;
       },
       async *execute(request) {
         executed.push(request);
@@ -125,8 +155,6 @@ export class FakeHost {
       yieldObservation: () => ({}),
       closeSession() {
         closed();
-        lease.end();
-        calls.end();
         return {};
       },
       getProcessMetrics: () => ({}),

@@ -27,7 +27,25 @@ export interface ServedTool extends Omit<ToolDefinition, "name"> {
   readonly run: ToolHandler;
 }
 
+/** A call of a tool for which there is no handler of its own. */
+export interface DelegatedToolCall {
+  readonly name: string;
+  /** Absent, empty and `functions` are the same. */
+  readonly namespace: string | undefined;
+  readonly kind: "function" | "freeform";
+  /** The parsed argument, undefined when there is none. */
+  readonly input: unknown;
+  /** `tool-1`, `tool-2`, … in the order in which the program made its calls. */
+  readonly runtimeToolCallId: string;
+}
+
+/** Answers calls as a {@link ToolHandler} does, for tools that have none. */
+export type ToolDelegate = (call: DelegatedToolCall, context: ToolCallContext) => unknown;
+
 const MAX_FILTERS = 64;
+const DEFAULT_PENDING_CALLS = 1024;
+/** The tool that a model runs programs with: not one for programs. */
+const EXEC = canonicalToolName("exec", undefined);
 /** A host need not answer a subscription before its first call; by then it has surely begun. */
 const SUBSCRIBE_GRACE_MS = 250;
 
@@ -40,7 +58,14 @@ export class ToolServer {
   readonly #heartbeatIntervalS: number;
   readonly #heard: (isHeartbeat: boolean) => void;
   readonly #served = new Map<string, { definition: ToolDefinition; run: ToolHandler }>();
-  readonly #active = new Map<string, AbortController>();
+  readonly #active = new Map<
+    string,
+    { readonly executionId: string; readonly controller: AbortController }
+  >();
+  readonly #delegate: ToolDelegate | undefined;
+  readonly #maxPendingCalls: number;
+  /** Names that a subscription of this client takes. */
+  readonly #subscribed = new Set<string>();
   readonly #seen = new RecentIds();
   readonly #cancelledEarly = new RecentIds();
 
@@ -49,11 +74,15 @@ export class ToolServer {
     readonly executions: Executions;
     readonly heartbeatIntervalS: number;
     readonly heard: (isHeartbeat: boolean) => void;
+    readonly delegate: ToolDelegate | undefined;
+    readonly maxPendingCalls: number | undefined;
   }) {
     this.#link = options.link;
     this.#executions = options.executions;
     this.#heartbeatIntervalS = options.heartbeatIntervalS;
     this.#heard = options.heard;
+    this.#delegate = options.delegate;
+    this.#maxPendingCalls = options.maxPendingCalls ?? DEFAULT_PENDING_CALLS;
   }
 
   /** What is served, in the order in which it was added. */
@@ -74,10 +103,23 @@ export class ToolServer {
       added.set(key, { definition, run });
     }
     for (const [key, tool] of added) this.#served.set(key, tool);
-    const names = [...added.values()].map(({ definition: { name, toolName = name, namespace } }) => ({
-      name: toolName,
-      ...(namespace !== undefined && { namespace }),
-    }));
+    await this.subscribeTo([...added.values()].map(({ definition }) => definition));
+  }
+
+  /** Takes every call of the session that nobody else takes. Resolves when calls reach this client. */
+  async subscribeToAll(): Promise<void> {
+    await this.#subscribe([]);
+    if (this.#link.hasEnded) throw await this.#link.ended;
+  }
+
+  /** Takes the calls of these tools. Resolves when they reach this client. */
+  async subscribeTo(tools: readonly ToolDefinition[]): Promise<void> {
+    const names = tools.flatMap(({ name, toolName = name, namespace }) => {
+      const key = canonicalToolName(toolName, namespace);
+      if (this.#subscribed.has(key)) return [];
+      this.#subscribed.add(key);
+      return [{ name: toolName, ...(namespace !== undefined && { namespace }) }];
+    });
     const opened: Promise<void>[] = [];
     for (let at = 0; at < names.length; at += MAX_FILTERS) {
       opened.push(this.#subscribe(names.slice(at, at + MAX_FILTERS)));
@@ -88,9 +130,16 @@ export class ToolServer {
 
   /** The host says that nobody waits for this call any more, perhaps before the call itself arrives. */
   cancel(invocationId: string): void {
-    const controller = this.#active.get(invocationId);
-    if (controller !== undefined) controller.abort(new DOMException("the call was cancelled", "AbortError"));
+    const active = this.#active.get(invocationId);
+    if (active !== undefined) active.controller.abort(cancelled());
     else if (!this.#seen.has(invocationId)) this.#cancelledEarly.add(invocationId);
+  }
+
+  /** The program is gone: nobody waits for its calls any more. */
+  cancelExecution(executionId: string): void {
+    for (const active of this.#active.values()) {
+      if (active.executionId === executionId) active.controller.abort(cancelled());
+    }
   }
 
   /** Resolves when calls of these tools reach this client. */
@@ -141,7 +190,7 @@ export class ToolServer {
     const controller = new AbortController();
     const endWithSession = (): void => controller.abort(this.#link.signal.reason);
     this.#link.signal.addEventListener("abort", endWithSession, { once: true });
-    this.#active.set(invocationId, controller);
+    this.#active.set(invocationId, { executionId: call.executionId, controller });
     try {
       const outcome = await this.#run(call, controller.signal);
       if (controller.signal.aborted) return;
@@ -166,19 +215,27 @@ export class ToolServer {
   }
 
   async #run(call: ToolCall, signal: AbortSignal): Promise<Completion> {
-    const { executionId, cellId, invocationId, toolName, inputJson } = call;
-    const key = canonicalToolName(toolName?.name ?? "", toolName?.namespace);
+    const { executionId, cellId, invocationId, inputJson } = call;
+    const { name = "", namespace } = call.toolName ?? {};
+    const key = canonicalToolName(name, namespace);
     const kind = call.toolKind === ToolKind.FREEFORM ? "freeform" : "function";
-    const served = this.#served.get(key);
+    const run = this.#served.get(key)?.run;
     const execution = this.#executions.get(executionId);
     if (execution === undefined) return failure(`the cell ${cellId} is closed or unknown`);
-    if (served === undefined || !execution.tools.has(`${kind} ${key}`)) {
-      return failure(`the tool ${toolName?.name ?? ""} is not enabled in this execution`);
+    const hasHandler = run !== undefined || (this.#delegate !== undefined && key !== EXEC);
+    if (!hasHandler || !execution.tools.has(`${kind} ${key}`)) {
+      return failure(`the tool ${name} is not enabled in this execution`);
+    }
+    if (this.#active.size > this.#maxPendingCalls) {
+      return failure(`too many tool calls at a time: this client runs ${this.#maxPendingCalls}`);
     }
     try {
       const input: unknown =
         inputJson === undefined ? undefined : JSON.parse(new TextDecoder().decode(inputJson));
-      return success(await served.run(input, { signal, executionId, cellId, invocationId }));
+      const context = { signal, executionId, cellId, invocationId };
+      const { runtimeToolCallId } = call;
+      const delegated = { name, namespace, kind, input, runtimeToolCallId } as const;
+      return success(await (run === undefined ? this.#delegate?.(delegated, context) : run(input, context)));
     } catch (thrown) {
       return failure(toError(thrown).message);
     }
@@ -192,4 +249,8 @@ function isRefused(thrown: unknown): thrown is TriviumError {
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown), { cause: thrown });
+}
+
+function cancelled(): DOMException {
+  return new DOMException("the call was cancelled", "AbortError");
 }

@@ -83,7 +83,10 @@ describe("tools of the server", () => {
     const { cell } = start({ tools: [tool("read"), { ...tool("read", "Grok"), name: "upper" }] });
     cell.call("tool-1", "read");
     cell.call("tool-2", "upper");
-    expect(cell.settled).toMatchObject([{ message: /subscription/ }, { message: /subscription/ }]);
+    expect(cell.settled).toMatchObject([
+      { message: expect.stringMatching(/subscription/) },
+      { message: expect.stringMatching(/subscription/) },
+    ]);
     expect(serverTools.calls).toEqual([]);
   });
 });
@@ -96,7 +99,9 @@ describe("many calls", () => {
     const { cell } = start();
     for (let index = 1; index <= 4; index++) cell.call(`tool-${index}`, "grok__read", String(index));
     expect(serverTools.calls.map(({ inputJson }) => inputJson)).toEqual(["1", "2"]);
-    expect(cell.settled).toMatchObject([{ toolCallId: "tool-4", message: /too many .* 1 of a session/ }]);
+    expect(cell.settled).toMatchObject([
+      { toolCallId: "tool-4", message: expect.stringMatching(/too many .* 1 of a session/) },
+    ]);
     serverTools.calls[1]?.succeed("null");
     await settle();
     expect(serverTools.calls.map(({ inputJson }) => inputJson)).toEqual(["1", "2", "3"]);
@@ -109,7 +114,9 @@ describe("many calls", () => {
     const { cell } = start();
     for (let index = 1; index <= 3; index++) cell.call(`tool-${index}`, "grok__read", '"four"');
     expect(serverTools.calls).toHaveLength(1);
-    expect(cell.settled).toMatchObject([{ toolCallId: "tool-3", message: /read does not fit.* 6 bytes/ }]);
+    expect(cell.settled).toMatchObject([
+      { toolCallId: "tool-3", message: expect.stringMatching(/read does not fit.* 6 bytes/) },
+    ]);
   });
 });
 

@@ -23,8 +23,8 @@ export type SubscriptionEvent =
 
 /** What a client answers a tool call with. */
 export type ToolCallResult =
-  /** Valid JSON, nested at most 127 levels, without lone surrogates. */
-  | { readonly type: "succeeded"; readonly outputJson: string }
+  /** Valid JSON, nested at most 127 levels, without lone surrogates; bytes are UTF-8. */
+  | { readonly type: "succeeded"; readonly outputJson: string | Uint8Array }
   | { readonly type: "failed"; readonly message: string };
 
 /** A UUID as text, and the field around it. */

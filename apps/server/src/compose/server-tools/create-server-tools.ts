@@ -40,8 +40,9 @@ export function createServerTools(options: ServerToolsOptions): ServerToolsPort 
         );
       }
       const authorise = createToolRules(rules, request);
+      const { isReadOnly } = request;
       const shared = sharedSession(runtime, request);
-      if (shared !== undefined) return new GrokServerTools({ session: shared, authorise });
+      if (shared !== undefined) return new GrokServerTools({ session: shared, authorise, isReadOnly });
       const id = `code-mode-${randomIds.uuid()}`;
       const session = await runtime.openSession({ id, tools: PRIVATE_TOOLSET });
       const close = async (): Promise<void> => {
@@ -49,7 +50,7 @@ export function createServerTools(options: ServerToolsOptions): ServerToolsPort 
         // Nobody can come back to it: its id was never told.
         await rm(sessionFolder(options.dataDir, id), { recursive: true, force: true });
       };
-      return new GrokServerTools({ session, authorise, close });
+      return new GrokServerTools({ session, authorise, isReadOnly, close });
     },
   };
 }

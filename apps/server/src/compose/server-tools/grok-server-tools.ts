@@ -8,6 +8,8 @@ import type { Authorise } from "./tool-rules.ts";
 export interface GrokServerToolsOptions {
   readonly session: ToolSession;
   readonly authorise: Authorise;
+  /** Only tools that change nothing are offered. */
+  readonly isReadOnly: boolean;
   /** Ends the tool session with the session of code mode. Absent: it belongs to others. */
   readonly close?: () => Promise<void>;
 }
@@ -32,10 +34,11 @@ export class GrokServerTools implements ServerTools {
   }
 
   definitions(): ToolDefinition[] {
-    const { session } = this.#options;
+    const { session, isReadOnly } = this.#options;
     // A session that was closed under us keeps its names: calls then say what is wrong.
     if (session.status === "finalized") this.#cards = session.listTools();
-    return this.#cards.map(({ name, description, inputSchema }) => ({
+    const offered = this.#cards.filter(({ capabilities }) => !isReadOnly || capabilities.isReadOnly);
+    return offered.map(({ name, description, inputSchema }) => ({
       name: `${this.namespace}__${name}`,
       toolName: name,
       namespace: this.namespace,

@@ -8,7 +8,10 @@ function judge(
   input: Readonly<Record<string, string>>,
   { toolName = "read_file", isReadOnly = false, tool = { isReadOnly: true } } = {},
 ): Promise<string | undefined> {
-  return createToolRules({ ...none, ...rules }, { isReadOnly })({
+  return createToolRules(
+    { ...none, ...rules },
+    { isReadOnly },
+  )({
     toolName,
     isReadOnly: tool.isReadOnly,
     input,

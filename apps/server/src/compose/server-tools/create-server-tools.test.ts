@@ -1,0 +1,173 @@
+import type { ServerToolsRequest } from "@trivium/code-mode-host";
+import type { ServerTools } from "@trivium/code-mode-runtime";
+import { temporaryFolder } from "@trivium/core/testing";
+import {
+  createGrokToolsRuntime,
+  createToolRegistry,
+  defineTool,
+  type Tool,
+  ToolError,
+  type ToolSession,
+} from "@trivium/grok-tools-runtime";
+import { ErrorCode } from "@trivium/proto/grok-tools";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createServerTools } from "./create-server-tools.ts";
+
+const { signal } = new AbortController();
+const notUsed = (): never => {
+  throw new Error("no tool of this test runs programs");
+};
+
+const outputs: Readonly<Record<string, unknown>> = {
+  plain: "half \ud800",
+  large: "x".repeat(16 * 1024 * 1024),
+  deep: JSON.parse("[".repeat(126) + "]".repeat(126)),
+};
+
+const give: Tool = defineTool({
+  id: "Sample:give",
+  kind: "read",
+  capabilities: { readOnly: true },
+  description: "Gives what is asked for.",
+  input: z.object({ kind: z.string() }),
+  output: { schema: z.object({ type: z.literal("Text"), value: z.unknown() }), fields: [] },
+  run({ kind }) {
+    if (kind in outputs) {
+      const output = { type: "Text", value: outputs[kind] as string };
+      return Promise.resolve({ output, promptText: "given" });
+    }
+    const suggestion = kind === "lost" ? "Look elsewhere." : undefined;
+    return Promise.reject(new ToolError(ErrorCode.FILE_NOT_FOUND, `no ${kind}`, { suggestion }));
+  },
+});
+
+const change: Tool = defineTool({
+  id: "Sample:change",
+  kind: "edit",
+  capabilities: { readOnly: false },
+  description: "Changes something.",
+  input: z.object({}),
+  output: { schema: z.object({ type: z.literal("Text") }), fields: [] },
+  run: () => Promise.resolve({ output: { type: "Text" }, promptText: "changed" }),
+});
+
+interface Harness extends AsyncDisposable {
+  readonly session: ToolSession;
+  readonly open: (request?: Partial<ServerToolsRequest>) => Promise<ServerTools>;
+}
+
+async function harness(): Promise<Harness> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(await temporaryFolder());
+  const dataDir = `${folder.path}/data`;
+  const runtime = stack.use(
+    createGrokToolsRuntime({
+      registry: createToolRegistry([give, change]),
+      workspace: folder.path,
+      dataDir,
+      commandRunner: {
+        start: notUsed,
+        containment: notUsed,
+        stats: notUsed,
+        [Symbol.asyncDispose]: notUsed,
+      },
+      programRunner: { run: notUsed },
+    }),
+  );
+  const session = await runtime.openSession({ id: "shared", tools: ["Sample:give", "Sample:change"] });
+  const port = createServerTools({
+    runtime,
+    dataDir,
+    isDefault: false,
+    rules: { deny: [{ tool: "change" }], ask: [], allow: [] },
+  });
+  const owned = stack.move();
+  const usual = { isReadOnly: false, toolSession: "shared", permissionSession: undefined };
+  return {
+    session,
+    open: (request = {}) => port.open({ ...usual, ...request }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function call(tools: ServerTools, kind: string): Promise<unknown> {
+  return await tools.call({
+    callId: "s/1/tool-1",
+    name: "give",
+    inputJson: JSON.stringify({ kind }),
+    signal,
+  });
+}
+
+describe("the tools of a server", () => {
+  it("are offered under their namespace, with what their results look like", async () => {
+    await using test = await harness();
+    const tools = await test.open();
+    expect(tools.definitions()).toMatchObject([
+      {
+        name: "grok__give",
+        toolName: "give",
+        namespace: "grok",
+        description: "Gives what is asked for.",
+        kind: "function",
+        inputSchemaJson: expect.stringContaining('"kind"'),
+        outputSchemaJson: expect.stringContaining('"output"'),
+      },
+      { name: "grok__change" },
+    ]);
+    expect((await test.open({ isReadOnly: true })).definitions()).toHaveLength(1);
+  });
+
+  it("give their text and their output, without halves of characters", async () => {
+    await using test = await harness();
+    const outputJson = JSON.stringify({ text: "given", output: { type: "Text", value: "half \ufffd" } });
+    expect(await call(await test.open(), "plain")).toEqual({ type: "succeeded", outputJson });
+  });
+
+  it.each([
+    ["lost", "ERROR_CODE_FILE_NOT_FOUND: no lost (Look elsewhere.)"],
+    ["found", "ERROR_CODE_FILE_NOT_FOUND: no found"],
+    ["large", expect.stringMatching(/^ERROR_CODE_EXECUTION_FAILED: .*give takes \d+ bytes; .* 16777216/)],
+    ["deep", expect.stringMatching(/^ERROR_CODE_EXECUTION_FAILED: .*nested/)],
+  ])("tell a failure of %s by its code and a text", async (kind, message) => {
+    await using test = await harness();
+    expect(await call(await test.open(), kind)).toEqual({ type: "failed", message });
+  });
+
+  it.each(["[]", "null", '"a"', "1"])("take no argument but an object: not %s", async (inputJson) => {
+    await using test = await harness();
+    const result = await (await test.open()).call({ callId: "c", name: "give", inputJson, signal });
+    expect(result).toMatchObject({
+      type: "failed",
+      message: expect.stringMatching(/^ERROR_CODE_INVALID_INPUT: .*give/),
+    });
+  });
+
+  it("deny what a rule denies, before it runs", async () => {
+    await using test = await harness();
+    const result = await (await test.open()).call({ callId: "c", name: "change", inputJson: "{}", signal });
+    expect(result).toMatchObject({
+      type: "failed",
+      message: expect.stringMatching(/^Permission denied: .*change/),
+    });
+  });
+
+  it("leave a session of others open, and keep their names when it is closed", async () => {
+    await using test = await harness();
+    const tools = await test.open();
+    await tools[Symbol.asyncDispose]();
+    expect(test.session.status).toBe("finalized");
+    await test.session.close();
+    expect(tools.definitions()).toHaveLength(2);
+    await expect(call(tools, "plain")).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it.each([
+    ["a tool session without tools", { toolSession: "open" }, "failedPrecondition"],
+    ["a session that is to be asked", { permissionSession: "s" }, "unimplemented"],
+  ])("are refused for %s", async (_, request, kind) => {
+    await using test = await harness();
+    await expect(test.open(request)).rejects.toMatchObject({ kind });
+  });
+});

@@ -1,0 +1,57 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CallOptions } from "@connectrpc/connect";
+import { TriviumError } from "@trivium/core";
+import {
+  type OpenSessionRequestSchema,
+  OutputTruncation,
+  type SessionEvent,
+  type SessionOpened,
+} from "@trivium/proto/code-mode";
+import type { OpenSessionOptions } from "./session-options.ts";
+import { toUint64 } from "./uint64.ts";
+
+/** Reads the opening of a session. @throws {@link TriviumError} `internal` when there is none. */
+export async function firstEvent(events: AsyncIterator<SessionEvent>): Promise<SessionOpened> {
+  const first = await events.next();
+  if (first.done === true) throw new TriviumError("internal", "the host ended the session before opening it");
+  const { event } = first.value;
+  if (event.case !== "opened" || event.value.sessionId === "") {
+    throw new TriviumError("internal", "the host's first event is not the opening of a session");
+  }
+  return event.value;
+}
+
+/** The fields of an OpenSession. @throws {@link TriviumError} `invalidInput`. */
+export function toOpenRequest(
+  options: OpenSessionOptions,
+  heartbeatIntervalS: number,
+): MessageInitShape<typeof OpenSessionRequestSchema> {
+  const { maxYieldTimeMs, maxHeapSizeBytes, maxPendingCalls, outputTruncation = "bounded" } = options;
+  return {
+    cellExecutionLimits: {
+      ...(maxYieldTimeMs !== undefined && { maxYieldTimeMs: toUint64("maxYieldTimeMs", maxYieldTimeMs) }),
+      ...(maxHeapSizeBytes !== undefined && {
+        maxHeapSizeBytes: toUint64("maxHeapSizeBytes", maxHeapSizeBytes),
+      }),
+    },
+    outputTruncation: outputTruncation === "bounded" ? OutputTruncation.BOUNDED : OutputTruncation.OFF,
+    ...(maxPendingCalls !== undefined && { maxPendingDelegateCalls: maxPendingCalls }),
+    ...(heartbeatIntervalS > 0 && { heartbeatIntervalS }),
+  };
+}
+
+/** Metadata of an OpenSession. @throws {@link TriviumError} `invalidInput` for a name that no metadata can carry. */
+export function toOpenHeaders({ serverTools, toolSession }: OpenSessionOptions): CallOptions {
+  const headers = new Headers();
+  if (serverTools !== undefined) headers.set("trivium-server-tools", serverTools);
+  if (toolSession !== undefined) {
+    if (!/^[\x21-\x7e]+$/.test(toolSession)) {
+      throw new TriviumError(
+        "invalidInput",
+        `toolSession is ${JSON.stringify(toolSession)}; it may only have visible ASCII characters`,
+      );
+    }
+    headers.set("x-trivium-session", toolSession);
+  }
+  return { headers };
+}
