@@ -8,6 +8,8 @@ import { temporaryFolder } from "@trivium/core/testing";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileReadTracker } from "../../../files/file-read-tracker.ts";
+import type { JsonObject } from "../../../json.ts";
+import { samplePdf } from "../../../pdf/testing/sample-pdf.ts";
 import { toolContext } from "../../../testing/tool-context.ts";
 import { until } from "../../../testing/until.ts";
 import type { ToolContext, ToolResult } from "../../../tool.ts";
@@ -198,9 +200,55 @@ describe("GrokBuild:read_file", () => {
     expect(bytesRead).toBe(5);
   });
 
-  it("says that it cannot read PDF documents yet, with the code for that", async () => {
+  it("shows pages of a PDF document, whatever its name", async () => {
+    const document = samplePdf(Array.from({ length: 12 }, () => ({})));
+    await put("a.txt", document);
+    const { output, promptText, imageCount } = await read("a.txt", { pages: "3,1" });
+    const picture = { data: expect.stringMatching(/^\/9j\//), mime_type: "image/jpeg" };
+    expect(output["PdfPageImages"]).toEqual({
+      pages: [
+        { ...picture, page_number: 1 },
+        { ...picture, page_number: 3 },
+      ],
+      total_pages: 12,
+      file_size: document.length,
+    });
+    const sizeKb = (document.length / 1024).toFixed(1);
+    expect(promptText).toBe(`[PDF: 2 pages shown (1, 3) of 12, ${sizeKb} KB]`);
+    expect(imageCount).toBe(2);
+  });
+
+  it("returns the text of a PDF document with a number before every line", async () => {
+    const path = await put("a.pdf", samplePdf([{ lines: ["Hello", "world"] }, { lines: ["end"] }]));
+    const { output, promptText } = await read("a.pdf", { format: "text" });
+    expect(promptText).toBe("1→--- Page 1 ---\n2→Hello\n3→world\n4→--- Page 2 ---\n5→end");
+    expect(output["FileContent"]).toEqual({
+      content: promptText,
+      absolute_path: path,
+      offset: null,
+      raw_output: "--- Page 1 ---\nHello\nworld\n--- Page 2 ---\nend",
+      total_lines: 5,
+    });
+  });
+
+  it.each<{ input: JsonObject; says: string }>([
+    { input: {}, says: "12 pages" },
+    { input: { pages: "13" }, says: "pages 1 to 12" },
+    { input: { format: "html" }, says: "html" },
+  ])("refuses $input of a PDF document with twelve pages", async ({ input, says }) => {
+    await put("a.pdf", samplePdf(Array.from({ length: 12 }, () => ({}))));
+    expect(await read("a.pdf", input)).toMatchObject({
+      output: { FileReadError: expect.stringContaining(says) },
+      failure: { code: ErrorCode.INVALID_INPUT, reason: undefined },
+    });
+  });
+
+  it("says that a PDF document is damaged", async () => {
     await put("a.pdf", "%PDF-1.4\n");
-    await expect(read("a.pdf")).rejects.toMatchObject({ code: ErrorCode.NOT_IMPLEMENTED });
+    expect(await read("a.pdf")).toMatchObject({
+      output: { FileReadError: expect.stringContaining("damaged") },
+      failure: { code: ErrorCode.INVALID_INPUT, reason: "corrupt" },
+    });
   });
 
   it("remembers what was read for later edits", async () => {
@@ -234,7 +282,7 @@ async function put(name: string, content: string | Uint8Array): Promise<string> 
   return join(folder.path, name);
 }
 
-function read(target_file: string, input: Record<string, number> = {}): Promise<ToolResult> {
+function read(target_file: string, input: JsonObject = {}): Promise<ToolResult> {
   return readFile.run({ target_file, ...input }, context);
 }
 

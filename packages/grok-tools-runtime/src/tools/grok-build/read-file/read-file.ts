@@ -19,7 +19,7 @@ import { readPdf } from "./read-pdf.ts";
 import { readPptx } from "./read-pptx.ts";
 import { numberedText, readTextContent, type TextStyle } from "./read-text-content.ts";
 
-/** GrokBuild:read_file: lines of a text file, or a picture. */
+/** GrokBuild:read_file: lines of a text file, a picture, or pages of a document. */
 export const readFile: Tool = defineTool({
   id: "GrokBuild:read_file",
   kind: "read",
@@ -32,7 +32,8 @@ export const readFile: Tool = defineTool({
 
 - Text comes with line numbers: \`N→\` stands before the first line shown and before every tenth line; the other lines carry no number. The anchors are not part of the file.
 - At most {max_lines_read} lines are returned; use \`\${{ params.read.offset }}\` and \`\${{ params.read.limit }}\` for the rest of a long file.
-- Pictures (PNG, JPEG, WebP, GIF) are shown; the text of PPTX slides is extracted.`,
+- Pictures (PNG, JPEG, WebP, GIF) are shown; the text of PPTX slides is extracted.
+- Pages of PDF documents are shown as pictures, or as text with \`\${{ params.read.format }}\` \`text\`; documents of more than 10 pages need \`\${{ params.read.pages }}\`, at most 20 in one call.`,
   input: readFileInput,
   params: readFileParams,
   output: readFileOutput,
@@ -82,7 +83,8 @@ async function readTarget(
   if (mimeType !== undefined)
     return await readImage({ file, display: named.display, mimeType, signal: context.signal });
   if (extension === "pdf" || probe.subarray(0, 5).toString("latin1") === "%PDF-") {
-    return readPdf({ file, display: named.display, pages: input.pages, format: input.format });
+    const { pages, format } = input;
+    return await readPdf({ file, path, display: named.display, pages, format }, context);
   }
   if (extension === "pptx")
     return await readPptx({ file, path, display: named.display, signal: context.signal });
