@@ -32,6 +32,23 @@ it("keeps no descriptor and no ended process after many runs", async () => {
   expect(runner.stats()).toMatchObject({ live: 0, queued: 0, lingering: 0 });
 }, 60_000);
 
+it("reaps what programs leave behind", async () => {
+  await using folder = await temporaryFolder();
+  await using runner = await createCommandRunner({ dataFolder: folder.path });
+  for (let round = 0; round < 5; round++) {
+    const program = await runner.programs.run({
+      argv: ["bash", "-c", "(sleep 0.05 &); (sleep 30 &); exit 0"],
+      workingDirectory: folder.path,
+      env: { PATH: process.env["PATH"] ?? "" },
+      timeoutMs: 10_000,
+      signal: new AbortController().signal,
+    });
+    for await (const _ of program.stdout);
+    expect(await program.ended).toMatchObject({ exitCode: 0 });
+  }
+  await until(() => census().zombies === 0);
+}, 30_000);
+
 async function runMany(runner: ProcessRunner, folder: string, count: number): Promise<void> {
   const one = async (index: number): Promise<void> => {
     const command = await runner.start({

@@ -39,14 +39,13 @@ export function checkCommand(input: ShellInput, context: ToolContext<ShellParams
       "background commands are disabled here; run it in the foreground",
     );
   }
-  for (const key of ["persistent_shell", "use_pty"] as const) {
-    if (!params[key]) continue;
+  if (params.use_pty) {
     throw new ToolError(
       ErrorCode.NOT_IMPLEMENTED,
-      `the parameter ${key} of the shell tool is not available in this build`,
+      "the parameter use_pty of the shell tool needs a pseudo-terminal, which this build cannot open",
       {
-        suggestion: `Finalize the toolset without ${key}.`,
-        details: { unavailable: key },
+        suggestion: "Finalize the toolset without use_pty.",
+        details: { unavailable: "use_pty" },
       },
     );
   }

@@ -9,6 +9,7 @@ import type { ShellInput } from "./shell-input.ts";
 import type { ShellParams } from "./shell-params.ts";
 import { backgroundResult, type EndedRun, foregroundResult } from "./shell-result.ts";
 import { descriptionOf, type ShellRun } from "./shell-run.ts";
+import { shellState } from "./shell-state.ts";
 import { signalOf } from "./shell-task.ts";
 import { cutOutput } from "./shell-text.ts";
 import { type CommandStart, executedText, executionFailed, startCommand } from "./start-command.ts";
@@ -102,13 +103,21 @@ async function endOf(
   running: Command,
   end: CommandEnd,
 ): Promise<Omit<EndedRun, keyof ShellRun | "areLeftoversEnded">> {
+  const directory = directoryAfter(context);
   const kept = await running.output();
   return {
+    directory,
     end,
     signal: signalOf(end, timeout.isMaxRunTime),
     cut: cutOutput(kept, context.limits.maxOutput),
     totalBytes: kept.totalBytes,
   };
+}
+
+/** The folder the next command begins in. */
+function directoryAfter(context: ToolContext<ShellParams>): string {
+  const kept = context.params.persistent_shell ? context.resource(shellState).directory : undefined;
+  return kept ?? context.workingDirectory;
 }
 
 /** Waits for the end. Undefined: the call has waited long enough, the command goes on. */
@@ -153,6 +162,7 @@ function handOver(
 ): ToolResult {
   const { input, context, timeout, outputFile, command, notices } = run;
   const description = descriptionOf(input);
+  if (context.params.persistent_shell) context.resource(shellState).detach(running);
   notices.backgrounded({ taskId, outputFile, description });
   if (why === "requested") notices.follow(running);
   const task = context.resource(taskRegistry).add({

@@ -14,17 +14,19 @@ export interface EndedRun extends ShellRun {
   readonly signal: string | null;
   readonly cut: CutOutput;
   readonly totalBytes: number;
+  /** Folder of the shell now. */
+  readonly directory: string;
 }
 
 /** The answer for a command that has ended. */
 export function foregroundResult(run: EndedRun): ToolResult {
-  const { context, signal, cut, totalBytes, outputFile } = run;
+  const { signal, cut, totalBytes, outputFile } = run;
   const facts = { exitCode: exitCodeOf(run), signal, cut, totalBytes, outputFile };
   const note = notesOn(run)
     .map((line) => `\n${line}\n`)
     .join("");
   const promptText = defaultText(facts) + note;
-  const concisePromptText = conciseText(facts, context.workingDirectory) + note;
+  const concisePromptText = conciseText(facts, nextShell(run)) + note;
   return {
     output: endedOutput(run, promptText),
     promptText,
@@ -36,7 +38,7 @@ export function foregroundResult(run: EndedRun): ToolResult {
 
 /** The union value `Bash`. */
 export function endedOutput(run: EndedRun, promptText: string): ToolOutput {
-  const { input, context, end, signal, cut, totalBytes, outputFile } = run;
+  const { input, end, signal, cut, totalBytes, outputFile } = run;
   const survivors = end.survivors.map((process) => process.pid);
   return {
     type: "Bash",
@@ -48,7 +50,7 @@ export function endedOutput(run: EndedRun, promptText: string): ToolOutput {
     signal,
     timed_out: signal === "timeout",
     description: descriptionOf(input),
-    current_dir: context.workingDirectory,
+    current_dir: run.directory,
     output_file: outputFile,
     total_bytes: totalBytes,
     was_bare_echo: isBareEcho(input.command) ? true : undefined,
@@ -121,7 +123,12 @@ function defaultText(facts: Facts): string {
   return `exit: ${endOf(facts)}${cutNote(facts)}${other}\n${softWrap(toPlainText(cut.text))}`;
 }
 
-function conciseText(facts: Facts, workingDirectory: string): string {
+function nextShell({ context, directory }: Pick<EndedRun, "context" | "directory">): string {
+  const shell = context.params.persistent_shell ? "in the state of this shell" : "in a new shell session";
+  return `The next call starts ${shell}. Its directory is ${directory}.`;
+}
+
+function conciseText(facts: Facts, next: string): string {
   const text = toPlainText(facts.cut.text);
   const closing = text === "" || text.endsWith("\n") ? "" : "\n";
   return [
@@ -130,7 +137,7 @@ function conciseText(facts: Facts, workingDirectory: string): string {
     "Command output:",
     `\`\`\`\n${text}${closing}\`\`\``,
     "Command completed.",
-    `The next call starts in a new shell session. Its directory is ${workingDirectory}.`,
+    next,
   ].join("\n");
 }
 

@@ -7,9 +7,9 @@ import type { CommandRunner } from "../process/command-runner.ts";
 import { toolContext } from "../testing/tool-context.ts";
 import type { ToolContext } from "../tool.ts";
 import { defaultToolSettings } from "../tool-settings.ts";
+import { logFolder } from "./log-folder.ts";
 import { type ShellParams, shellParams } from "./shell-params.ts";
 import { withSandbox } from "./shell-sandbox.ts";
-import { logFolder } from "./task-registry.ts";
 
 it("hides the data folder wherever it lies, except the logs of the session", async () => {
   await using folder = await temporaryFolder();
@@ -25,7 +25,7 @@ it("hides the data folder wherever it lies, except the logs of the session", asy
     await mkdir(workingDirectory, { recursive: true });
     const context = contextWith({ dataDir, sessionFolder, workingDirectory });
     const logPath = join(logFolder(sessionFolder), "c.log");
-    const { spec } = await withSandbox(["bash"], logPath, context);
+    const { spec } = await withSandbox(["bash"], { logPath }, context);
     const { argv, wrapper } = spec;
     expect(wrapper).toBe("bwrap");
     const at = (kind: string, path: string): number =>
@@ -47,7 +47,7 @@ it("leaves the network out unless the server allows it, and follows the server's
     const settings = { ...defaultToolSettings, sandbox: "bwrap", sandboxNetwork } as const;
     const context = contextWith({ workingDirectory: folder.path, settings });
     const params = shellParams.schema.parse({});
-    const { spec } = await withSandbox(["zsh"], "c.log", { ...context, params });
+    const { spec } = await withSandbox(["zsh"], { logPath: "c.log" }, { ...context, params });
     expect(spec.argv.includes("--unshare-net")).toBe(!sandboxNetwork);
   }
 });
@@ -57,7 +57,7 @@ it("refuses a command whose sandbox does not work, instead of running it without
   const context = contextWith({ workingDirectory: folder.path });
   const containment = { subreaper: true, cgroup: false, bubblewrap: false, landlock: false, summary: "" };
   const commandRunner = { ...context.commandRunner, containment: () => Promise.resolve(containment) };
-  const answer = withSandbox(["bash"], "c.log", { ...context, commandRunner });
+  const answer = withSandbox(["bash"], { logPath: "c.log" }, { ...context, commandRunner });
   await expect(answer).rejects.toMatchObject({
     code: ErrorCode.INVALID_INPUT,
     message: expect.stringContaining("bubblewrap"),

@@ -11,15 +11,22 @@ import {
 import type { CommandSpec } from "../process/command-runner.ts";
 import type { ToolContext } from "../tool.ts";
 import { ToolError } from "../tool-error.ts";
+import { logFolder } from "./log-folder.ts";
 import { reportingSignals } from "./reported-signal.ts";
 import type { ShellParams } from "./shell-params.ts";
-import { logFolder } from "./task-registry.ts";
 
 /** What to run instead of a command. */
 export interface WrappedCommand {
   readonly spec: Pick<CommandSpec, "argv" | "wrapper">;
   /** File that tells whether a signal ended the command, since the wrapper does not; see {@link reportingSignals}. */
   readonly signalFile: string | undefined;
+}
+
+/** Files of a command. */
+export interface SandboxFiles {
+  readonly logPath: string;
+  /** A file of its own, which it may write. */
+  readonly stateFile?: string | undefined;
 }
 
 /**
@@ -32,7 +39,7 @@ export interface WrappedCommand {
  */
 export async function withSandbox(
   shellArguments: readonly [string, ...string[]],
-  logPath: string,
+  { logPath, stateFile }: SandboxFiles,
   context: ToolContext<ShellParams>,
 ): Promise<WrappedCommand> {
   const { params, settings, commandRunner, sessionDirectory, workingDirectory } = context;
@@ -55,6 +62,7 @@ export async function withSandbox(
     { path: data, kind: "--tmpfs" },
     { path: logs, kind: "--ro-bind" },
     ...(reporting === undefined ? [] : [{ path: signalFile, kind: "--bind" } as const]),
+    ...(stateFile === undefined ? [] : [{ path: stateFile, kind: "--bind" } as const]),
     ...[...new Set([sessionDirectory, workingDirectory])].map((path) => ({ path, kind: "--bind" }) as const),
   ];
   const argv: CommandSpec["argv"] = [

@@ -1,14 +1,18 @@
 import { rm } from "node:fs/promises";
+import { basename } from "node:path";
 import { TriviumError } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import type { Command, CommandSpec } from "../process/command-runner.ts";
 import type { ToolContext } from "../tool.ts";
 import { ToolError } from "../tool-error.ts";
-import { SignalReportingCommand } from "./reported-signal.ts";
+import { withMemoryLimit } from "./memory-limit.ts";
+import { withReport } from "./reported-signal.ts";
+import { SettledCommand } from "./settled-command.ts";
 import { buildShellEnvironment } from "./shell-environment.ts";
 import type { ShellParams } from "./shell-params.ts";
 import { shellArguments } from "./shell-program.ts";
 import { withSandbox } from "./shell-sandbox.ts";
+import { type ShellTurn, shellState } from "./shell-state.ts";
 import { keptBytesFor } from "./shell-text.ts";
 
 /** One command to start, with what its tool knows about its time. */
@@ -40,15 +44,20 @@ export async function startCommand(start: CommandStart, context: ToolContext<She
     extra: params.env,
     isBackground,
   });
-  const wrapped = await withSandbox(
-    shellArguments(command, { shell: params.shell, isLogin: settings.loginShell, environment: env }),
-    spec.logPath,
-    context,
-  );
-  const keptBytes = keptBytesFor(limits.maxOutput);
+  const shell = { shell: params.shell, isLogin: settings.loginShell, environment: env };
+  const state = params.persistent_shell ? context.resource(shellState) : undefined;
+  if (state !== undefined) requireBash(shellArguments(command, shell)[0]);
+  const turn = isBackground ? undefined : await state?.takeTurn(command, spec.logPath, context.signal);
+  const script = turn?.script ?? state?.backgroundScript(command) ?? command;
+  let signalFile: string | undefined;
   try {
+    const files = { logPath: spec.logPath, stateFile: turn?.stateFile };
+    const wrapped = await withSandbox(shellArguments(script, shell), files, context);
+    signalFile = wrapped.signalFile;
+    const keptBytes = keptBytesFor(limits.maxOutput);
     const running = await context.commandRunner.start({
       ...wrapped.spec,
+      argv: withMemoryLimit(wrapped.spec.argv, params.memory_limit_bytes),
       ...spec,
       workingDirectory,
       env,
@@ -56,14 +65,34 @@ export async function startCommand(start: CommandStart, context: ToolContext<She
       tailBytes: keptBytes,
       keepsLeftovers: true,
     });
-    return wrapped.signalFile === undefined
-      ? running
-      : new SignalReportingCommand(running, wrapped.signalFile);
+    if (signalFile === undefined && turn === undefined) return running;
+    const settled = new SettledCommand(running, async (end) => {
+      await endTurn(turn, context);
+      return signalFile === undefined ? end : await withReport(end, signalFile);
+    });
+    if (turn !== undefined) state?.began(settled, turn);
+    return settled;
   } catch (error) {
-    if (wrapped.signalFile !== undefined) await rm(wrapped.signalFile, { force: true });
-    if (!TriviumError.isInstance(error)) throw error;
+    await endTurn(turn, context);
+    if (signalFile !== undefined) await rm(signalFile, { force: true });
+    if (ToolError.isInstance(error) || !TriviumError.isInstance(error)) throw error;
     throw executionFailed(error.message, error);
   }
+}
+
+/** Other shells have no way to write down all of their state. */
+function requireBash(program: string): void {
+  if (basename(program) === "bash") return;
+  throw ToolError.invalidField(
+    "shell",
+    `the shell is ${program}, and persistent_shell needs bash; configure the tool with shell: "bash", or without persistent_shell`,
+  );
+}
+
+async function endTurn(turn: ShellTurn | undefined, { logger }: Pick<ToolContext, "logger">): Promise<void> {
+  await turn?.end().catch((error: unknown) => {
+    logger.warn({ error }, "the state of the shell could not be kept");
+  });
 }
 
 /** A command that could not be started. */

@@ -60,7 +60,7 @@ function notFoundText(
 ): string {
   if (isLegacy) return `Task ${taskId} not found`;
   const children = subagents?.list().map(({ id }) => id) ?? [];
-  const known = [...registry.list().map((task) => task.taskId), ...children];
+  const known = [...registry.knownIds(), ...children];
   const label = type === "KillTask" ? "Known bash task IDs" : "Known task IDs";
   return known.length === 0
     ? `There is no task ${taskId}. No background tasks exist in this session.`

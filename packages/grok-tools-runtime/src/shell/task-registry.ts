@@ -5,9 +5,11 @@ import { isJsonObject, type JsonValue } from "../json.ts";
 import type { Command } from "../process/command-runner.ts";
 import type { ResourceDefinition, SessionScope } from "../session-resource.ts";
 import { MAX_COMMANDS_WITH_LEFTOVERS } from "./leftover-limit.ts";
+import { logFolder } from "./log-folder.ts";
 import { ShellTask, type ShellTaskStart } from "./shell-task.ts";
 import { taskReminders } from "./task-reminders.ts";
 import { taskCompleted } from "./task-snapshot.ts";
+import { type TaskTombstone, type TaskTombstones, taskTombstones } from "./task-tombstones.ts";
 
 /** Ended tasks that stay known. */
 const MAX_ENDED_TASKS = 100;
@@ -15,11 +17,6 @@ const MAX_ENDED_TASKS = 100;
 const MAX_REPORTED_IDS = 500;
 const SESSION_END_GRACE_MS = 1000;
 const MAX_NAME_CHARACTERS = 128;
-
-/** Where the commands of a session have their logs. */
-export function logFolder(sessionFolder: string): string {
-  return join(sessionFolder, "terminal");
-}
 
 /** The background tasks of one session, and what its foreground commands have left running. */
 export class TaskRegistry {
@@ -33,21 +30,26 @@ export class TaskRegistry {
   readonly #untold = new Set<Promise<void>>();
   /** Ids of earlier runs of this session whose end was told. */
   readonly #reported = new Set<string>();
+  readonly #tombstones: TaskTombstones;
   #isClosed = false;
 
   constructor(scope: SessionScope) {
     this.#scope = scope;
+    this.#tombstones = scope.resource(taskTombstones);
   }
 
   /** Takes a running command over; it ends with the session. */
   add(start: Omit<ShellTaskStart, "clock">): ShellTask {
     const task = new ShellTask({ ...start, clock: this.#scope.clock });
     this.#tasks.set(task.taskId, task);
+    this.#tombstones.record(task);
     if (this.#isClosed) void task.kill(SESSION_END_GRACE_MS);
     const told = this.#tellEnd(task);
     this.#untold.add(told);
     void told.then(() => this.#untold.delete(told));
     void task.finished.then(() => {
+      this.#tombstones.record(task);
+      if (!this.#isClosed) this.#scope.stateChanged();
       if (task.hasLeftovers && !this.keepLeftovers(task.running)) {
         task.areLeftoversEnded = true;
         void task.running.release();
@@ -59,6 +61,16 @@ export class TaskRegistry {
 
   get(taskId: string): ShellTask | undefined {
     return this.#tasks.get(taskId);
+  }
+
+  /** What is known of a task that has left the registry, or was one of an earlier life of the session. */
+  tombstone(taskId: string): TaskTombstone | undefined {
+    return this.#tasks.has(taskId) ? undefined : this.#tombstones.get(taskId);
+  }
+
+  /** Ids of all tasks that are known, whichever life they are of. */
+  knownIds(): string[] {
+    return [...new Set([...this.#tombstones.ids(), ...this.#tasks.keys()])];
   }
 
   /** Client name of the first configured tool of a kind. */
@@ -97,7 +109,8 @@ export class TaskRegistry {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const name = fileNameOf(callId);
     let path = join(folder, `${name}.log`);
-    for (let count = 2; this.#openLogs.has(path); count++) path = join(folder, `${name}-${count}.log`);
+    const isTaken = (): boolean => this.#openLogs.has(path) || this.#tombstones.ownsLog(path);
+    for (let count = 2; isTaken(); count++) path = join(folder, `${name}-${count}.log`);
     this.#openLogs.add(path);
     return path;
   }

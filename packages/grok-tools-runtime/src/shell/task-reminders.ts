@@ -8,7 +8,7 @@ export function taskReminders(registry: TaskRegistry, call: FinishedCall): strin
   for (const task of registry.list()) {
     if (!task.hasEnded || task.waiterCount > 0 || registry.wasReported(task)) continue;
     task.isReported = true;
-    if (registry.tellsCompletions) {
+    if (registry.tellsCompletions && !call.areCompletionsMuted) {
       texts.push(completionText(task, registry.toolName("background_task_action")));
     }
   }

@@ -17,6 +17,18 @@ export interface TaskView {
   readonly raw_output_bytes: number;
 }
 
+/** How to read the whole output of a task. */
+export function readHint(outputFile: string, { toolName }: Pick<ToolContext, "toolName">): string {
+  const reader = toolName("read");
+  const how = reader === undefined ? "The whole output is in" : `Read the whole output with ${reader} from`;
+  return `${how} ${outputFile}`;
+}
+
+/** What stands below an output that was cut. */
+export function cutFooter(totalBytes: number, hint: string): string {
+  return `[Output truncated - ${totalBytes} bytes total. ${hint}]`;
+}
+
 /** How long a call has waited before it looks. */
 export interface TaskWait {
   readonly waitedMs: number;

@@ -5,7 +5,8 @@ import type { ShellTask } from "./shell-task.ts";
 import { softWrap, toPlainText } from "./shell-text.ts";
 import { viewSubagent } from "./subagent-view.ts";
 import type { TaskRegistry } from "./task-registry.ts";
-import { preview, runningHint, type TaskView, type TaskWait } from "./task-text.ts";
+import { cutFooter, preview, readHint, runningHint, type TaskView, type TaskWait } from "./task-text.ts";
+import { viewTombstone } from "./tombstone-view.ts";
 
 /** Output that is read as a whole before it is cut. */
 const MAX_READ_BYTES = 1024 * 1024;
@@ -30,7 +31,9 @@ export async function viewTasks(
   for (const taskId of taskIds) {
     const task = registry.get(taskId);
     const child = task === undefined ? subagents?.get(taskId) : undefined;
+    const tombstone = registry.tombstone(taskId);
     if (task !== undefined) views.push(await viewTask(task, context, wait));
+    else if (tombstone !== undefined) views.push(await viewTombstone(tombstone, context));
     else views.push(child === undefined ? missingTaskView(taskId) : viewSubagent(child, context, wait));
   }
   return views;
@@ -41,7 +44,7 @@ async function viewTask(task: ShellTask, context: ViewContext, wait: TaskWait): 
   const totalBytes = task.running.outputBytes;
   const { text, isTruncated } = await readOutput(task, totalBytes, context.limits.maxOutput);
   if (status !== "running") task.isReported = true;
-  const footer = `[Output truncated - ${totalBytes} bytes total. ${readHint(task, context)}]`;
+  const hint = isTruncated ? readHint(task.outputFile, context) : null;
   return {
     task_id: task.taskId,
     command: task.displayCommand ?? task.command,
@@ -51,13 +54,13 @@ async function viewTask(task: ShellTask, context: ViewContext, wait: TaskWait): 
     ended: endedAtMs === undefined ? null : new Date(endedAtMs).toISOString(),
     duration_secs: task.durationMs / 1000,
     output: [
-      isTruncated ? `${text}\n\n${footer}` : text,
+      hint === null ? text : `${text}\n\n${cutFooter(totalBytes, hint)}`,
       ...(status === "running" ? [runningHint(context, wait)] : []),
       ...(task.areLeftoversEnded ? [leftoversEndedNote] : []),
     ].join("\n\n"),
     output_file: task.outputFile,
     truncated: isTruncated,
-    truncation_hint: isTruncated ? readHint(task, context) : null,
+    truncation_hint: hint,
     raw_output_bytes: totalBytes,
   };
 }
@@ -98,10 +101,4 @@ async function readOutput(
   const { head, tail } = await task.running.output();
   const clean = (bytes: Uint8Array): Buffer => Buffer.from(softWrap(toPlainText(decoder.decode(bytes))));
   return { text: preview(clean(head), clean(tail.length === 0 ? head : tail)), isTruncated: true };
-}
-
-function readHint(task: ShellTask, { toolName }: Pick<ToolContext, "toolName">): string {
-  const reader = toolName("read");
-  const how = reader === undefined ? "The whole output is in" : `Read the whole output with ${reader} from`;
-  return `${how} ${task.outputFile}`;
 }

@@ -48,6 +48,12 @@ export class Guardian {
     });
   }
 
+  /** A child has ended. What programs leave behind becomes a child of this process, and Node never reaps that. */
+  onChildEnded(): void {
+    const { native } = this.#tools;
+    if (native !== undefined) this.#orphans(native);
+  }
+
   /** Ends what a lost supervisor has left and tells what could not be ended. */
   cleanUp({ supervisor, commandId, shell }: CleanUpMessage): void {
     // Its channel is gone, but it may hang. It need not be a child of this process: guardians are replaced.
@@ -91,6 +97,7 @@ export class Guardian {
     return orphans.map((pid) => ({ pid, commandLine: commandLineOf(pid), why: "unattributed" }));
   }
 
+  /** Adopted children that live; those that have ended are reaped. */
   #orphans(native: NativeCalls): number[] {
     return childrenOf(process.pid).filter(
       (pid) => !this.#helpers.has(pid) && native.reapChild(pid) === undefined,

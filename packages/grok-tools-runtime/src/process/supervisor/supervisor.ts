@@ -35,6 +35,7 @@ const worker: Worker =
 
 function guardian(): Worker {
   const guard = new Guardian({ start, native, send });
+  process.on("SIGCHLD", () => guard.onChildEnded());
   return {
     onMessage(message) {
       if (message.type === "start-helper") guard.startHelper(message.role, message.token);
