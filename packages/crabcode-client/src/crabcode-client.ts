@@ -1,7 +1,15 @@
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { type Clock, type IdSource, randomIds, systemClock } from "@trivium/core";
 import { CrabCodeService } from "@trivium/proto/crabcode";
-import { fromConnectError } from "@trivium/rpc";
+import { AgentService } from "@trivium/proto/crabcode-agents";
+import { AgentCalls } from "./agent-calls.ts";
+import {
+  type CallSettings,
+  mapped,
+  type SessionOptions,
+  sessionHeaders,
+  withSignal,
+} from "./call-settings.ts";
 import type { CrabcodeClientEvent } from "./client-event.ts";
 import { messageStream } from "./message-stream.ts";
 import type {
@@ -19,16 +27,6 @@ export interface CrabcodeClientOptions {
   readonly ids?: IdSource;
   /** 0 to 1, for the delays between reconnects. */
   readonly random?: () => number;
-}
-
-/** How a call that may create a session does so. */
-export interface SessionOptions {
-  /** Absent: the server's default session; for a subscription: all sessions. */
-  readonly sessionId?: string | undefined;
-  /** Make the session if there is none of that id. */
-  readonly create?: boolean | undefined;
-  /** Absolute folder of a session to be made, inside the server's workspace. */
-  readonly cwd?: string | undefined;
 }
 
 /** Options of {@link CrabcodeClient.send}. */
@@ -58,12 +56,6 @@ export interface SubscribeOptions extends SessionOptions, QuestionHandlers {
   readonly afterSeq?: string | undefined;
 }
 
-/** Options of the short calls. */
-export interface CallSettings {
-  readonly sessionId?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Models of a session. */
 export interface ModelList {
   readonly models: readonly { readonly name: string; readonly description: string }[];
@@ -85,6 +77,8 @@ export interface ModelList {
  * ```
  */
 export class CrabcodeClient {
+  /** Agents that work on tasks of their own. */
+  readonly agents: AgentCalls;
   readonly #client: Client<typeof CrabCodeService>;
   readonly #clock: Clock;
   readonly #ids: IdSource;
@@ -101,6 +95,11 @@ export class CrabcodeClient {
   constructor(transport: Transport, options: CrabcodeClientOptions = {}) {
     const { clock = systemClock, ids = randomIds, random = Math.random } = options;
     this.#client = createClient(CrabCodeService, transport);
+    this.agents = new AgentCalls({
+      client: this.#client,
+      inputs: createClient(AgentService, transport),
+      ids,
+    });
     this.#clock = clock;
     this.#ids = ids;
     this.#random = random;
@@ -186,25 +185,5 @@ export class CrabcodeClient {
   async health({ signal }: Pick<CallSettings, "signal"> = {}): Promise<{ status: string; version: string }> {
     const { status, version } = await mapped(this.#client.healthCheck({}, withSignal(signal)));
     return { status, version };
-  }
-}
-
-function sessionHeaders({ create, cwd }: SessionOptions): Headers {
-  const headers = new Headers();
-  if (create !== true) return headers;
-  headers.set("crabcode-create-session", "1");
-  if (cwd !== undefined) headers.set("crabcode-cwd", encodeURI(cwd));
-  return headers;
-}
-
-function withSignal(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
-}
-
-async function mapped<Response>(response: Promise<Response>): Promise<Response> {
-  try {
-    return await response;
-  } catch (error) {
-    throw fromConnectError(error);
   }
 }

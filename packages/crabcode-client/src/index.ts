@@ -1,3 +1,6 @@
+export { AgentCalls, type InputOptions, type SpawnOptions, type WaitOptions } from "./agent-calls.ts";
+export type { AgentSnapshot } from "./agent-snapshot.ts";
+export type { CallSettings, SessionOptions } from "./call-settings.ts";
 export {
   type CrabcodeClientEvent,
   cursorOf,
@@ -5,12 +8,10 @@ export {
   type UnknownCrabcodeEvent,
 } from "./client-event.ts";
 export {
-  type CallSettings,
   CrabcodeClient,
   type CrabcodeClientOptions,
   type ModelList,
   type SendOptions,
-  type SessionOptions,
   type SubscribeOptions,
 } from "./crabcode-client.ts";
 export { crabcodeErrorReason } from "./error-reason.ts";

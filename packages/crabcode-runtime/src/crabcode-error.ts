@@ -14,6 +14,8 @@ export type CrabcodeErrorReason =
   | "PROFILE_UNUSABLE"
   | "MODE_INVALID"
   | "AGENT_LIMIT"
+  | "AGENT_RUNNING"
+  | "CALLBACK_UNDELIVERED"
   | "QUEUE_FULL"
   | "READER_STALLED"
   | "TOO_LARGE"
@@ -28,8 +30,7 @@ export type CrabcodeErrorReason =
   | "SESSION_ID_INVALID"
   | "CURSOR_INVALID"
   | "IDEMPOTENCY_KEY_INVALID"
-  | "IDEMPOTENCY_MISMATCH"
-  | "NOT_IMPLEMENTED";
+  | "IDEMPOTENCY_MISMATCH";
 
 /** Kind that belongs to each reason. */
 const kindOfReason: Record<CrabcodeErrorReason, ErrorKind> = {
@@ -43,6 +44,8 @@ const kindOfReason: Record<CrabcodeErrorReason, ErrorKind> = {
   PROFILE_UNUSABLE: "failedPrecondition",
   MODE_INVALID: "invalidInput",
   AGENT_LIMIT: "resourceExhausted",
+  AGENT_RUNNING: "failedPrecondition",
+  CALLBACK_UNDELIVERED: "failedPrecondition",
   QUEUE_FULL: "resourceExhausted",
   READER_STALLED: "resourceExhausted",
   TOO_LARGE: "resourceExhausted",
@@ -58,7 +61,6 @@ const kindOfReason: Record<CrabcodeErrorReason, ErrorKind> = {
   CURSOR_INVALID: "invalidInput",
   IDEMPOTENCY_KEY_INVALID: "invalidInput",
   IDEMPOTENCY_MISMATCH: "invalidInput",
-  NOT_IMPLEMENTED: "unimplemented",
 };
 
 /** What is known about a refusal beside its reason. */

@@ -1,6 +1,18 @@
 import type { Clock, EventLogStore, IdSource, Logger } from "@trivium/core";
+import type {
+  AcceptedAgentInput,
+  AgentInput,
+  AgentListing,
+  AgentReference,
+  AgentSnapshot,
+  CancelledAgent,
+  SpawnAgentInput,
+  SpawnedAgent,
+  WaitAgentInput,
+} from "./agents/agent-types.ts";
 import type { ModelCatalogue, ModelProfileEntry } from "./ports/model-port.ts";
 import type { OpenToolbox } from "./ports/toolbox-port.ts";
+import type { SessionReference, SessionSelector } from "./sessions/session-selector.ts";
 
 /** What a runtime is made of. */
 export interface CrabcodeRuntimeOptions {
@@ -42,16 +54,6 @@ export interface SettingsSources {
   readonly userFolder?: string;
   /** One more settings file, above the ones of the project. */
   readonly flagFile?: string;
-}
-
-/** How a call names its session, and what it may do when there is none. */
-export interface SessionSelector {
-  /** "" is the default session. */
-  readonly sessionId: string;
-  /** Make the session when the id is unknown (D10). */
-  readonly create?: boolean;
-  /** Folder of a session to be made; must agree with the one of an existing session. */
-  readonly cwd?: string;
 }
 
 /** A message for the main loop. */
@@ -145,11 +147,6 @@ export interface ChoiceAnswer {
   readonly isCancelled?: boolean;
 }
 
-/** The session a call was resolved to. */
-export interface SessionReference {
-  readonly sessionId: string;
-}
-
 /** Answer of {@link CrabcodeRuntime.listModels}. */
 export interface ModelListing extends SessionReference {
   readonly models: readonly ModelProfileEntry[];
@@ -185,7 +182,18 @@ export interface CrabcodeRuntime extends AsyncDisposable {
   switchMode(sessionId: string, mode: string): Promise<SessionReference>;
   /** Interrupts what runs in the main loop; resolves after its `turn_complete` was published. */
   interruptTurn(sessionId: string): Promise<InterruptResult>;
-  /** Unloads a session: interrupts, settles questions, ends its subscriptions. It stays stored. */
+  /** Registers an agent, which runs when it has a slot. */
+  spawnAgent(input: SpawnAgentInput): Promise<SpawnedAgent>;
+  getAgent(reference: AgentReference): Promise<AgentSnapshot>;
+  /** Newest first, at most 500. */
+  listAgents(sessionId: string): Promise<AgentListing>;
+  /** Stops an agent and what it spawned; resolves when they have ended. */
+  cancelAgent(reference: AgentReference): Promise<CancelledAgent>;
+  /** Resolves with the first of the agents that has ended; rejects with WAIT_TIMEOUT. */
+  waitAgent(input: WaitAgentInput): Promise<AgentSnapshot>;
+  /** Gives an agent that has ended more to do; resolves when it is queued. */
+  sendAgentInput(input: AgentInput): Promise<AcceptedAgentInput>;
+  /** Unloads a session: interrupts, stops agents, settles questions, ends its subscriptions. It stays stored. */
   closeSession(sessionId: string): Promise<void>;
   /**
    * Stops admitting, lets turns finish for `drainMs` (default 0), interrupts the rest, waits for what is written, ends

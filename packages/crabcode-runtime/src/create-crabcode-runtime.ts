@@ -2,6 +2,18 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type Clock, type IdSource, randomIds, silentLogger, systemClock, TriviumError } from "@trivium/core";
+import { AgentCalls } from "./agents/agent-calls.ts";
+import type {
+  AcceptedAgentInput,
+  AgentInput,
+  AgentListing,
+  AgentReference,
+  AgentSnapshot,
+  CancelledAgent,
+  SpawnAgentInput,
+  SpawnedAgent,
+  WaitAgentInput,
+} from "./agents/agent-types.ts";
 import { CrabcodeError } from "./crabcode-error.ts";
 import type {
   ChoiceAnswer,
@@ -13,7 +25,6 @@ import type {
   ModelListing,
   PermissionAnswer,
   SendMessageInput,
-  SessionReference,
   SubscribeInput,
   Subscription,
 } from "./crabcode-runtime.ts";
@@ -21,7 +32,9 @@ import { Admissions } from "./sessions/admissions.ts";
 import type { Session } from "./sessions/session.ts";
 import type { SessionEnvironment } from "./sessions/session-deps.ts";
 import { SessionRegistry } from "./sessions/session-registry.ts";
+import type { SessionReference } from "./sessions/session-selector.ts";
 import { Subscriptions, shuttingDown } from "./sessions/subscriptions.ts";
+import { AgentStore } from "./store/agent-store.ts";
 import { openDataFolder } from "./store/data-folder.ts";
 import { OperationStore } from "./store/operation-store.ts";
 import { SessionStore } from "./store/session-store.ts";
@@ -50,6 +63,7 @@ class Runtime implements CrabcodeRuntime {
   readonly #clock: Clock;
   readonly #ids: IdSource;
   readonly #admissions: Admissions;
+  readonly #agents: AgentCalls;
   #closed: Promise<void> | undefined;
 
   constructor(options: CrabcodeRuntimeOptions) {
@@ -84,6 +98,11 @@ class Runtime implements CrabcodeRuntime {
       dataDir: folder,
       resumesDefaultSession: options.resumesDefaultSession !== false,
       operationsOf: (sessionId) => new OperationStore(database, sessionId),
+      agentsOf: (sessionId) => new AgentStore(database, sessionId),
+    });
+    this.#agents = new AgentCalls({
+      registry: this.#registry,
+      ownerOf: (agentId) => AgentStore.ownerOf(database, agentId),
     });
     this.#subscriptions = new Subscriptions({ registry: this.#registry, clock, version });
   }
@@ -112,7 +131,7 @@ class Runtime implements CrabcodeRuntime {
   }
 
   async respondPermission(answer: PermissionAnswer): Promise<SessionReference> {
-    const session = await this.#resolve(answer.sessionId);
+    const session = await this.#sessionOf(answer);
     if ((answer.feedback?.length ?? 0) > MAX_FEEDBACK_CHARS) {
       throw new CrabcodeError("FIELD_INVALID", `feedback is longer than ${MAX_FEEDBACK_CHARS} characters`, {
         sessionId: session.sessionId,
@@ -123,7 +142,7 @@ class Runtime implements CrabcodeRuntime {
   }
 
   async respondChoice(answer: ChoiceAnswer): Promise<SessionReference> {
-    const session = await this.#resolve(answer.sessionId);
+    const session = await this.#sessionOf(answer);
     return attributed(session, () => session.answerChoice(answer));
   }
 
@@ -141,6 +160,30 @@ class Runtime implements CrabcodeRuntime {
     const session = await this.#resolve(sessionId);
     await session.switchMode(mode);
     return { sessionId: session.sessionId };
+  }
+
+  spawnAgent(input: SpawnAgentInput): Promise<SpawnedAgent> {
+    return this.#agents.spawn(input);
+  }
+
+  getAgent(reference: AgentReference): Promise<AgentSnapshot> {
+    return this.#agents.get(reference);
+  }
+
+  listAgents(sessionId: string): Promise<AgentListing> {
+    return this.#agents.list(sessionId);
+  }
+
+  cancelAgent(reference: AgentReference): Promise<CancelledAgent> {
+    return this.#agents.cancel(reference);
+  }
+
+  waitAgent(input: WaitAgentInput): Promise<AgentSnapshot> {
+    return this.#agents.wait(input);
+  }
+
+  sendAgentInput(input: AgentInput): Promise<AcceptedAgentInput> {
+    return this.#agents.input(input);
   }
 
   async interruptTurn(sessionId: string): Promise<InterruptResult> {
@@ -182,6 +225,11 @@ class Runtime implements CrabcodeRuntime {
 
   #unload(session: Session): Promise<void> {
     return this.#registry.unload(session, () => this.#subscriptions.finish(session.sessionId));
+  }
+
+  /** The session an answer is for; an agent says which when the answer does not. */
+  #sessionOf({ sessionId, agentId = "" }: PermissionAnswer | ChoiceAnswer): Promise<Session> {
+    return agentId === "" ? this.#resolve(sessionId) : this.#agents.sessionOf(sessionId, agentId);
   }
 
   #resolve(sessionId: string): Promise<Session> {

@@ -1,3 +1,14 @@
+export type {
+  AcceptedAgentInput,
+  AgentInput,
+  AgentListing,
+  AgentReference,
+  AgentSnapshot,
+  CancelledAgent,
+  SpawnAgentInput,
+  SpawnedAgent,
+  WaitAgentInput,
+} from "./agents/agent-types.ts";
 export { CrabcodeError, type CrabcodeErrorReason } from "./crabcode-error.ts";
 export type {
   ChoiceAnswer,
@@ -9,8 +20,6 @@ export type {
   ModelListing,
   PermissionAnswer,
   SendMessageInput,
-  SessionReference,
-  SessionSelector,
   StreamEvent,
   SubscribeInput,
   Subscription,
@@ -19,3 +28,4 @@ export { createCrabcodeRuntime } from "./create-crabcode-runtime.ts";
 export { createModelCatalogue, type ModelEnvironment, type ProfileCheck } from "./models/model-catalogue.ts";
 export type { ModelCatalogue, ModelPort } from "./ports/model-port.ts";
 export type { OpenToolbox, ToolboxPort } from "./ports/toolbox-port.ts";
+export type { SessionReference, SessionSelector } from "./sessions/session-selector.ts";

@@ -366,15 +366,6 @@ describe("CrabCodeService.HealthCheck", () => {
   });
 });
 
-it.each(["spawnAgent", "getAgent", "listAgents", "cancelAgent", "waitAgent"] as const)(
-  "%s says that it is not built",
-  async (method) => {
-    const error = await failure(clientOf({})[method]({}));
-    expect(error.code).toBe(Code.Unimplemented);
-    expect(infoOf(error)?.reason).toBe("NOT_IMPLEMENTED");
-  },
-);
-
 function clientOf(
   methods: Partial<CrabcodeRuntime>,
   { lines = [], clock }: { readonly lines?: unknown[]; readonly clock?: Clock } = {},

@@ -2,7 +2,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { type Clock, type Logger, silentLogger, systemClock } from "@trivium/core";
 import type { CrabcodeRuntime } from "@trivium/crabcode-runtime";
 import { CrabCodeService } from "@trivium/proto/crabcode";
-import { agentsNotBuilt } from "./agents.ts";
+import { cancelAgent, getAgent, listAgents, spawnAgent, waitAgent } from "./agents.ts";
 import { healthCheck } from "./health-check.ts";
 import { listModels, switchMode, switchModel } from "./models.ts";
 import { respondChoice, respondPermission } from "./questions.ts";
@@ -47,11 +47,11 @@ export function crabcodeService({
       switchModel: unary(logger, (request, context) => switchModel(runtime, request, context)),
       switchMode: unary(logger, (request, context) => switchMode(runtime, request, context)),
       healthCheck: unary(logger, () => healthCheck(runtime, version)),
-      spawnAgent: unary(logger, agentsNotBuilt),
-      getAgent: unary(logger, agentsNotBuilt),
-      listAgents: unary(logger, agentsNotBuilt),
-      cancelAgent: unary(logger, agentsNotBuilt),
-      waitAgent: unary(logger, agentsNotBuilt),
+      spawnAgent: unary(logger, (request, context) => spawnAgent(runtime, request, context)),
+      getAgent: unary(logger, (request, context) => getAgent(runtime, request, context)),
+      listAgents: unary(logger, (request, context) => listAgents(runtime, request, context)),
+      cancelAgent: unary(logger, (request, context) => cancelAgent(runtime, request, context)),
+      waitAgent: unary(logger, (request, context) => waitAgent(runtime, request, context)),
     });
   };
 }

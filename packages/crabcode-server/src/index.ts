@@ -1,1 +1,2 @@
+export { type AgentServiceDeps, agentService } from "./agent-service.ts";
 export { type CrabcodeServiceDeps, crabcodeMethodLimits, crabcodeService } from "./crabcode-service.ts";

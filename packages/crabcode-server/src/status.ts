@@ -5,7 +5,7 @@ import { ErrorInfoSchema } from "@trivium/proto/error-details";
 import { toConnectError } from "@trivium/rpc";
 import { metadataKeys } from "./metadata.ts";
 
-/** Domain of the reasons of this service. */
+/** Domain of the reasons of the contract's own service. */
 const ERROR_DOMAIN = "crabcode";
 
 type Unary<Request, Response> = (request: Request, context: HandlerContext) => Promise<Response>;
@@ -15,12 +15,13 @@ type Streamed<Request, Response> = (request: Request, context: HandlerContext) =
 export function unary<Request, Response>(
   logger: Logger,
   handler: Unary<Request, Response>,
+  domain: string = ERROR_DOMAIN,
 ): Unary<Request, Response> {
   return async (request, context) => {
     try {
       return await handler(request, context);
     } catch (thrown) {
-      throw reported(thrown, { logger, context });
+      throw reported(thrown, { logger, context, domain });
     }
   };
 }
@@ -36,16 +37,20 @@ export function streamed<Request, Response>(
       // A stream that ended because its call did must not look complete.
       context.signal.throwIfAborted();
     } catch (thrown) {
-      throw reported(thrown, { logger, context });
+      throw reported(thrown, { logger, context, domain: ERROR_DOMAIN });
     }
   };
 }
 
 function reported(
   thrown: unknown,
-  { logger, context }: { readonly logger: Logger; readonly context: HandlerContext },
+  {
+    logger,
+    context,
+    domain,
+  }: { readonly logger: Logger; readonly context: HandlerContext; readonly domain: string },
 ): ConnectError {
-  const error = toStatus(thrown, context.responseHeader);
+  const error = toStatus(thrown, { responseHeader: context.responseHeader, domain });
   if (error.code === Code.Internal) {
     logger.error({ error: thrown, method: context.method.name }, "a call failed inside the server");
   }
@@ -53,7 +58,10 @@ function reported(
 }
 
 /** The status of anything a handler throws, with ErrorInfo and the response keys that are known already. */
-function toStatus(thrown: unknown, responseHeader: Headers): ConnectError {
+function toStatus(
+  thrown: unknown,
+  { responseHeader, domain }: { readonly responseHeader: Headers; readonly domain: string },
+): ConnectError {
   const error = toConnectError(thrown);
   if (!CrabcodeError.isInstance(thrown)) return error;
   const { reason, field, sessionId } = thrown;
@@ -67,7 +75,7 @@ function toStatus(thrown: unknown, responseHeader: Headers): ConnectError {
     [
       {
         desc: ErrorInfoSchema,
-        value: { reason, domain: ERROR_DOMAIN, metadata: field === undefined ? {} : { field } },
+        value: { reason, domain, metadata: field === undefined ? {} : { field } },
       },
     ],
     thrown,

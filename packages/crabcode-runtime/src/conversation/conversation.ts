@@ -15,6 +15,10 @@ export interface ConversationDeps {
 export interface AppendOptions {
   readonly operationId: string;
   readonly eventSeq: number;
+  /** UUID of the message. Default: a new one. */
+  readonly uuid?: string;
+  /** UUID of the notification it answers. */
+  readonly replyTo?: string;
 }
 
 /**
@@ -25,6 +29,10 @@ export interface AppendOptions {
 export class Conversation {
   readonly #messages: Message[];
   readonly #callIds = new Set<string>();
+  /** Messages by their uuid: those with an origin, which may be looked for. */
+  readonly #notifications = new Map<string, Message>();
+  /** The newest answer to each notification. */
+  readonly #answers = new Map<string, string>();
   readonly #deps: ConversationDeps;
   #lastEventSeq: number;
 
@@ -32,7 +40,7 @@ export class Conversation {
     this.#deps = deps;
     this.#messages = deps.entries.map(({ message }) => message);
     this.#lastEventSeq = deps.entries.at(-1)?.eventSeq ?? 0;
-    for (const message of this.#messages) this.#noteCalls(message);
+    for (const entry of deps.entries) this.#note(entry);
   }
 
   /** Last event that was published before the newest message was written; 0 before the first. */
@@ -62,13 +70,25 @@ export class Conversation {
   }
 
   /** Adds a message; it survives the end of the process when this resolves. */
-  async append(message: Message, { operationId, eventSeq }: AppendOptions): Promise<void> {
+  async append(message: Message, options: AppendOptions): Promise<void> {
     const { transcript, clock, ids } = this.#deps;
     const timestamp = new Date(clock.now()).toISOString();
-    await transcript.append({ uuid: ids.uuid(), timestamp, message, operationId, eventSeq });
+    const { operationId, eventSeq, uuid = ids.uuid(), replyTo } = options;
+    const entry = { uuid, timestamp, message, operationId, eventSeq, replyTo };
+    await transcript.append(entry);
     this.#messages.push(message);
     this.#lastEventSeq = eventSeq;
-    this.#noteCalls(message);
+    this.#note(entry);
+  }
+
+  /** A notification of the history. */
+  notification(uuid: string): Message | undefined {
+    return this.#notifications.get(uuid);
+  }
+
+  /** UUID of the newest message that answers a notification. */
+  answerTo(uuid: string): string | undefined {
+    return this.#answers.get(uuid);
   }
 
   sync(): Promise<void> {
@@ -79,7 +99,9 @@ export class Conversation {
     return this.#deps.transcript.close();
   }
 
-  #noteCalls({ content }: Message): void {
-    for (const block of content) if (block.type === "tool_use") this.#callIds.add(block.id);
+  #note({ uuid, message, replyTo }: Pick<TranscriptEntry, "uuid" | "message" | "replyTo">): void {
+    if (message.origin === "task-notification") this.#notifications.set(uuid, message);
+    if (replyTo !== undefined) this.#answers.set(replyTo, uuid);
+    for (const block of message.content) if (block.type === "tool_use") this.#callIds.add(block.id);
   }
 }

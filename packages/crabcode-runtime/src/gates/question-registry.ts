@@ -141,6 +141,17 @@ export class QuestionRegistry {
     return verdict;
   }
 
+  /** A question of an earlier process that nobody will go on with: publishes its settlement. */
+  cancelLost(request: PermissionRequestEvent | ChoiceRequestEvent, operation: EventContext): void {
+    this.#remember(questionKey(request.agent_id, request.tool_use_id), request);
+    this.#deps.bus.publish(
+      request.type === "permission_request"
+        ? permissionResponse(request, permissionVerdict("cancelled", undefined))
+        : choiceResponse(request, choiceVerdict("cancelled", undefined)),
+      operation,
+    );
+  }
+
   /** @throws CrabcodeError REQUEST_NOT_PENDING, REQUEST_ALREADY_ANSWERED, REQUEST_AMBIGUOUS, AGENT_NOT_FOUND */
   answerPermission(answer: PermissionAnswer): void {
     const key = this.#find(answer, "permission_request");

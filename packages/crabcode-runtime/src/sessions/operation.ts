@@ -1,6 +1,7 @@
 import { type Clock, type ErrorKind, TriviumError } from "@trivium/core";
 import { CrabcodeError } from "../crabcode-error.ts";
 import type { EventStream, StreamEnd } from "../events/event-stream.ts";
+import type { OperationRecord } from "../store/operation-store.ts";
 import type { ResumedRun } from "../turn/loop-deps.ts";
 
 /** A stream that is not read to its end is cut this long after its turn. */
@@ -15,6 +16,8 @@ export interface OperationOptions {
   readonly idempotencyKey: string | undefined;
   /** Set for a turn that goes on after a restart. */
   readonly resumed?: ResumedRun | undefined;
+  /** `callback`: hands over results of agents; nobody's call. Default `message`. */
+  readonly kind?: OperationRecord["kind"];
   readonly rejoinGraceMs: number;
   readonly clock: Clock;
   /** Called when nobody is interested any more. */
@@ -29,6 +32,9 @@ export class Operation {
   readonly isInteractive: boolean;
   readonly idempotencyKey: string | undefined;
   readonly resumed: ResumedRun | undefined;
+  readonly kind: OperationRecord["kind"];
+  /** UUID of the message that hands results over; of a callback that has begun. */
+  notificationId: string | undefined;
   /** Last event before the first of the turn; undefined while it waits. */
   afterSeq: number | undefined;
   readonly #abort = new AbortController();
@@ -47,6 +53,7 @@ export class Operation {
     this.isInteractive = options.isInteractive;
     this.idempotencyKey = options.idempotencyKey;
     this.resumed = options.resumed;
+    this.kind = options.kind ?? "message";
   }
 
   /** Aborts when the turn is to be interrupted. */
@@ -60,9 +67,12 @@ export class Operation {
   }
 
   /** What is stored when the message is admitted. */
-  get admission(): Pick<Operation, "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey"> {
-    const { operationId, text, maxTurns, isInteractive, idempotencyKey } = this;
-    return { operationId, text, maxTurns, isInteractive, idempotencyKey };
+  get admission(): Pick<
+    Operation,
+    "operationId" | "kind" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey"
+  > {
+    const { operationId, kind, text, maxTurns, isInteractive, idempotencyKey } = this;
+    return { operationId, kind, text, maxTurns, isInteractive, idempotencyKey };
   }
 
   interrupt(): void {

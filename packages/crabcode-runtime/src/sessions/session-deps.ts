@@ -4,6 +4,7 @@ import type { SessionEventBus } from "../events/session-event-bus.ts";
 import type { ModelCatalogue } from "../ports/model-port.ts";
 import type { OpenToolbox } from "../ports/toolbox-port.ts";
 import type { SessionSettings } from "../settings/session-settings.ts";
+import type { AgentStore } from "../store/agent-store.ts";
 import type { OperationStore } from "../store/operation-store.ts";
 import type { SessionStore } from "../store/session-store.ts";
 
@@ -37,6 +38,9 @@ export interface SessionParts {
   readonly bus: SessionEventBus;
   readonly conversation: Conversation;
   readonly operations: OperationStore;
+  readonly agents: AgentStore;
+  /** Folder of the transcripts; undefined: nothing is kept on disk. */
+  readonly transcripts: string | undefined;
   /** Profile a client chose in an earlier life of the session. */
   readonly modelProfile: string | undefined;
 }

@@ -3,15 +3,17 @@ import { isAbsolute, join } from "node:path";
 import type { EventLogStore } from "@trivium/core";
 import { Conversation } from "../conversation/conversation.ts";
 import { CrabcodeError } from "../crabcode-error.ts";
-import type { SessionSelector, SettingsSources } from "../crabcode-runtime.ts";
+import type { SettingsSources } from "../crabcode-runtime.ts";
 import { SessionEventBus } from "../events/session-event-bus.ts";
 import { isInside } from "../paths/is-inside.ts";
 import { readSettings } from "../settings/read-settings.ts";
+import type { AgentStore } from "../store/agent-store.ts";
 import type { OperationStore } from "../store/operation-store.ts";
 import type { SessionRecord } from "../store/session-store.ts";
 import { noTranscript, TranscriptFile } from "../store/transcript.ts";
 import { Session } from "./session.ts";
 import type { SessionEnvironment } from "./session-deps.ts";
+import type { SessionSelector } from "./session-selector.ts";
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -28,6 +30,7 @@ export interface SessionRegistryDeps {
   readonly dataDir: string | undefined;
   readonly resumesDefaultSession: boolean;
   readonly operationsOf: (sessionId: string) => OperationStore;
+  readonly agentsOf: (sessionId: string) => AgentStore;
 }
 
 /** Finds, makes, loads and unloads sessions. Two calls for one id get the same session. */
@@ -61,7 +64,7 @@ export class SessionRegistry {
    */
   async resolve(selector: SessionSelector, onFound: OnFound = () => {}): Promise<Session> {
     const { sessionId, create = false, cwd } = selector;
-    this.#assertOpen();
+    this.assertOpen();
     if (sessionId === "") return this.#default(onFound);
     const isValid = SESSION_ID.test(sessionId);
     if (create && !isValid) {
@@ -86,7 +89,7 @@ export class SessionRegistry {
   /** A loaded or stored session; undefined when there is none with that id. */
   async find(sessionId: string, onFound: OnFound = () => {}): Promise<Session | undefined> {
     await this.#closing.get(sessionId);
-    this.#assertOpen();
+    this.assertOpen();
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) {
       onFound(sessionId);
@@ -113,6 +116,11 @@ export class SessionRegistry {
     this.#isClosing = true;
     await Promise.allSettled(this.#sessions.values());
     return this.loaded;
+  }
+
+  /** @throws CrabcodeError SHUTTING_DOWN */
+  assertOpen(): void {
+    if (this.#isClosing) throw new CrabcodeError("SHUTTING_DOWN", "the server is shutting down");
   }
 
   async #unload(session: Session, finishReaders: () => Promise<void>): Promise<void> {
@@ -162,7 +170,7 @@ export class SessionRegistry {
   }
 
   async #open({ sessionId, cwd, modelProfile }: SessionRecord): Promise<Session> {
-    const { environment, eventLogs, settings: sources, dataDir, operationsOf } = this.#deps;
+    const { environment, eventLogs, settings: sources, dataDir, operationsOf, agentsOf } = this.#deps;
     const { clock, ids, store } = environment;
     const logger = environment.logger.child({ sessionId });
     const settings = readSettings(sources, cwd, logger);
@@ -171,13 +179,26 @@ export class SessionRegistry {
     const log = await eventLogs.open(`crabcode-${sessionId}`);
     const bus = new SessionEventBus({ sessionId, log, clock, logger });
     opened.defer(() => bus.close());
-    const file = dataDir === undefined ? undefined : new TranscriptFile(transcriptPath(dataDir, sessionId));
+    const transcripts = dataDir === undefined ? undefined : join(dataDir, "transcripts");
+    const file =
+      transcripts === undefined ? undefined : new TranscriptFile(join(transcripts, `${sessionId}.jsonl`));
     const entries = (await file?.read(logger)) ?? [];
     const transcript = file ?? noTranscript;
     const conversation = new Conversation({ entries, transcript, clock, ids });
     const operations = operationsOf(sessionId);
+    const agents = agentsOf(sessionId);
     store.touch(sessionId);
-    const parts = { sessionId, cwd, settings, bus, conversation, operations, modelProfile };
+    const parts = {
+      sessionId,
+      cwd,
+      settings,
+      bus,
+      conversation,
+      operations,
+      agents,
+      transcripts,
+      modelProfile,
+    };
     const session = new Session({ ...environment, logger }, parts);
     opened.defer(() => session.close());
     await session.recover();
@@ -198,14 +219,6 @@ export class SessionRegistry {
       throw new CrabcodeError("CWD_FORBIDDEN", "cwd must lie inside a workspace root");
     return folder;
   }
-
-  #assertOpen(): void {
-    if (this.#isClosing) throw new CrabcodeError("SHUTTING_DOWN", "the server is shutting down");
-  }
-}
-
-function transcriptPath(dataDir: string, sessionId: string): string {
-  return join(dataDir, "transcripts", `${sessionId}.jsonl`);
 }
 
 async function assertSameFolder(session: Session, cwd: string): Promise<void> {

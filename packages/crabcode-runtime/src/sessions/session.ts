@@ -1,10 +1,14 @@
-import { createHash } from "node:crypto";
 import { abortReason, sleep } from "@trivium/core";
 import type {
   ModelChangeEvent,
   ServerHeartbeatEvent,
   ServerSessionProperties,
 } from "@trivium/proto/crabcode-events";
+import type { AgentHost } from "../agents/agent-host.ts";
+import { AgentManager } from "../agents/agent-manager.ts";
+import { agentTools } from "../agents/agent-tools.ts";
+import type { Callbacks } from "../agents/callbacks.ts";
+import { stopLostAgents } from "../agents/restore-agents.ts";
 import { CrabcodeError } from "../crabcode-error.ts";
 import type {
   ChoiceAnswer,
@@ -16,32 +20,33 @@ import type {
   StreamEvent,
 } from "../crabcode-runtime.ts";
 import type { Cursor } from "../events/cursor.ts";
-import { EventStream } from "../events/event-stream.ts";
-import type { PublishedEvent } from "../events/session-event-bus.ts";
-import { SessionFeed } from "../events/session-feed.ts";
+import type { EventStream } from "../events/event-stream.ts";
 import { PermissionPolicy } from "../gates/permission-policy.ts";
 import { QuestionRegistry, questionKey } from "../gates/question-registry.ts";
 import type { ModelPort } from "../ports/model-port.ts";
 import type { OperationRecord } from "../store/operation-store.ts";
 import { builtInTools, ToolSet } from "../tools/tool-set.ts";
 import { lostTurn } from "./lost-turn.ts";
+import { hashRequest, type MessageStreamRange, openMessageStream } from "./message-stream.ts";
+import { openProfile } from "./open-profile.ts";
 import { Operation, type OperationOptions } from "./operation.ts";
 import { recoverOperations } from "./recovery.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
 import { SessionToolbox } from "./session-toolbox.ts";
 import { TurnQueue } from "./turn-queue.ts";
-import { runTurn, type TurnHost } from "./turn-runner.ts";
+import { runTurn, scopeOf, type TurnHost } from "./turn-runner.ts";
 
 const REMEMBERED_QUESTIONS = 1024;
 
 /** One loaded conversation: its queue of messages, its questions, mode and model. */
-export class Session implements TurnHost {
+export class Session implements TurnHost, AgentHost {
   readonly environment: SessionEnvironment;
   readonly parts: SessionParts;
   readonly policy: PermissionPolicy;
   readonly questions: QuestionRegistry;
   readonly tools: ToolSet;
   readonly workspace: SessionToolbox;
+  readonly agents: AgentManager;
   /** The last event before this life of the session: what its recovery says comes after. */
   readonly loadedFrom: Cursor;
   readonly #queue: TurnQueue<Operation>;
@@ -49,6 +54,8 @@ export class Session implements TurnHost {
   readonly #operations = new Map<string, Operation>();
   #modelProfile: string;
   #model: ModelPort | undefined;
+  /** The turn that will take in what agents hand over, until it begins. */
+  #callbackTurn: Operation | undefined;
   #isClosing = false;
   #closed: Promise<void> | undefined;
 
@@ -71,7 +78,7 @@ export class Session implements TurnHost {
           }),
       },
     });
-    this.tools = new ToolSet(builtInTools(() => ids.hex(4)));
+    this.tools = new ToolSet([...builtInTools(() => ids.hex(4)), ...agentTools(() => this.agents)]);
     this.workspace = new SessionToolbox(environment, parts, (mode) => this.#requestMode(mode));
     const listed = models.list(settings.models).map(({ name }) => name);
     const stored = parts.modelProfile;
@@ -80,10 +87,12 @@ export class Session implements TurnHost {
     this.#queue = new TurnQueue({
       maxWaiting: environment.maxQueuedMessages,
       run: async (operation) => {
+        if (operation === this.#callbackTurn) this.#callbackTurn = undefined;
         await runTurn(this, operation);
         this.#operations.delete(operation.operationId);
       },
     });
+    this.agents = new AgentManager({ host: this, store: parts.agents });
   }
 
   get sessionId(): string {
@@ -96,6 +105,10 @@ export class Session implements TurnHost {
 
   get mode(): "agent" | "plan" {
     return this.policy.isPlanMode ? "plan" : "agent";
+  }
+
+  get callbacks(): Callbacks {
+    return this.agents.callbacks;
   }
 
   get modelProfile(): string {
@@ -116,15 +129,43 @@ export class Session implements TurnHost {
 
   /** Finishes what an earlier process left unfinished. Called once, before anything else. */
   async recover(): Promise<void> {
-    for (const { record, resumed } of await recoverOperations(this)) {
+    const recovered = await recoverOperations(this);
+    await stopLostAgents(this, this.agents.all);
+    for (const { record, resumed } of recovered) {
       const operation = this.#createOperation({ ...record, resumed });
       if (resumed !== undefined) operation.afterSeq = record.afterSeq;
+      if (record.kind === "callback") this.callbacks.resumeTurn(record.text);
       this.#enqueue(operation);
     }
+    this.callbacks.resume();
+  }
+
+  isForeground(operationId: string): boolean {
+    const { running } = this.#queue;
+    return running?.operationId === operationId && scopeOf(running) === "foreground";
+  }
+
+  openProfile(profile: string): ModelPort {
+    return openProfile(this.environment, this.parts, profile);
+  }
+
+  requestCallbackTurn(): void {
+    if (this.#callbackTurn !== undefined) return;
+    const operation = this.#createOperation({
+      operationId: this.environment.ids.hex(16),
+      kind: "callback",
+      text: "",
+      maxTurns: 0,
+      isInteractive: true,
+      idempotencyKey: undefined,
+    });
+    this.#callbackTurn = operation;
+    this.#operations.set(operation.operationId, operation);
+    this.#queue.addBackground(operation);
   }
 
   openModel(): ModelPort {
-    this.#model ??= this.#open(this.#modelProfile);
+    this.#model ??= this.openProfile(this.#modelProfile);
     return this.#model;
   }
 
@@ -155,7 +196,8 @@ export class Session implements TurnHost {
       idempotencyKey,
     });
     operations.admit({ ...operation.admission, requestHash }, clock.now());
-    const stream = this.#openStream(operation.operationId, {
+    const stream = this.#openStream({
+      operationId: operation.operationId,
       operation,
       signal,
       afterSeq: this.parts.bus.seq,
@@ -188,9 +230,11 @@ export class Session implements TurnHost {
     if (!models.list(settings.models).some(({ name }) => name === profile)) {
       throw new CrabcodeError("MODEL_NOT_FOUND", "no model profile has that name", this);
     }
-    this.#model = this.#open(profile);
+    this.#model = this.openProfile(profile);
     this.#modelProfile = profile;
     store.setModelProfile(sessionId, profile);
+    // Results may have waited for a model that can be used.
+    this.callbacks.dispatch();
     const event: ModelChangeEvent = { type: "model_change", session_id: sessionId, model_profile: profile };
     await bus.publishAndWait(event);
   }
@@ -239,6 +283,7 @@ export class Session implements TurnHost {
     await using cleanUp = new AsyncDisposableStack();
     cleanUp.defer(() => this.parts.conversation.close());
     cleanUp.use(this.workspace);
+    cleanUp.defer(() => this.agents.close());
     cleanUp.defer(() => this.#queue.idle());
     cleanUp.defer(() => this.#queue.running?.interrupt());
     if (graceMs > 0) cleanUp.defer(() => this.#idleWithin(graceMs));
@@ -255,21 +300,8 @@ export class Session implements TurnHost {
     const done = new AbortController();
     // The sleep rejects when it is not needed any more.
     const graceIsOver = sleep(this.environment.clock, graceMs, done.signal).catch(() => {});
-    await Promise.race([this.#queue.idle(), graceIsOver]);
+    await Promise.race([Promise.all([this.#queue.idle(), this.agents.idle()]), graceIsOver]);
     done.abort();
-  }
-
-  #open(profile: string): ModelPort {
-    const { models, store } = this.environment;
-    const { sessionId, settings } = this.parts;
-    return models.open(profile, {
-      settings: settings.models,
-      sessionId,
-      state: {
-        read: (key) => store.readModelState(sessionId, key),
-        write: (key, value) => store.writeModelState(sessionId, { key, value }),
-      },
-    });
   }
 
   /** A switch that a tool asked for; what widens rights waits for the client. */
@@ -283,7 +315,7 @@ export class Session implements TurnHost {
   #createOperation(
     record: Pick<
       OperationOptions,
-      "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey" | "resumed"
+      "operationId" | "kind" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey" | "resumed"
     >,
   ): Operation {
     const { clock, rejoinGraceMs } = this.environment;
@@ -320,7 +352,8 @@ export class Session implements TurnHost {
     const operation = this.#operations.get(known.operationId);
     const afterSeq = operation === undefined ? known.afterSeq : operation.afterSeq;
     const isKept = operation !== undefined || known.epoch === bus.epoch;
-    const stream = this.#openStream(known.operationId, {
+    const stream = this.#openStream({
+      operationId: known.operationId,
       operation,
       signal,
       afterSeq: isKept ? (afterSeq ?? bus.seq) : bus.seq,
@@ -337,31 +370,16 @@ export class Session implements TurnHost {
     return this.#messageStream(known.operationId, { stream, isReplay: true });
   }
 
-  /** The stream of one call. Its operation is undefined once the turn is over. */
-  #openStream(
-    operationId: string,
-    {
-      operation,
-      signal,
-      ...range
-    }: {
-      operation: Operation | undefined;
-      signal: AbortSignal | undefined;
-      afterSeq: number;
-      untilSeq: number | undefined;
-    },
-  ): EventStream {
-    const stream: EventStream = new EventStream({
-      clock: this.environment.clock,
-      signal,
-      heartbeat: () => this.heartbeat(),
-      lastType: "turn_complete",
-      onClose: (how) => operation?.detach(stream, { how, signal }),
-    });
-    const accepts = (event: PublishedEvent): boolean =>
-      event.operationId === operationId && !ELSEWHERE.has(event.type);
-    stream.add(new SessionFeed(this.parts.bus, { ...range, accepts, onReady: () => stream.wake() }));
-    return stream;
+  #openStream(range: MessageStreamRange): EventStream {
+    return openMessageStream(
+      {
+        bus: this.parts.bus,
+        clock: this.environment.clock,
+        heartbeat: () => this.heartbeat(),
+        rootOf: (operationId) => this.agents.rootOf(operationId),
+      },
+      range,
+    );
   }
 
   #messageStream(
@@ -377,17 +395,6 @@ export class Session implements TurnHost {
 
   #assertAgent(agentId: string | undefined): void {
     this.#assertOpen();
-    if (agentId === undefined || agentId === "") return;
-    throw new CrabcodeError("AGENT_NOT_FOUND", "the session has no agent with that id", this);
+    if (agentId !== undefined && agentId !== "") this.agents.get(agentId);
   }
-}
-
-/** Events of a turn that only subscriptions carry. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["permission_response", "choice_response"]);
-
-/** Fingerprint of a request without its session. */
-function hashRequest({ text, maxTurns }: SendMessageInput): string {
-  return createHash("sha256")
-    .update(JSON.stringify([text, maxTurns ?? 0]))
-    .digest("hex");
 }

@@ -10,6 +10,7 @@ export interface TurnQueueOptions<Item> {
 export class TurnQueue<Item> {
   readonly #options: TurnQueueOptions<Item>;
   readonly #waiting: Item[] = [];
+  readonly #background: Item[] = [];
   #running: Item | undefined;
   #idleWaiters: (() => void)[] = [];
 
@@ -44,6 +45,12 @@ export class TurnQueue<Item> {
     return "started";
   }
 
+  /** Starts the item, or lets it wait behind every other that comes until it starts. Never refused. */
+  addBackground(item: Item): void {
+    if (this.isBusy) this.#background.push(item);
+    else this.#start(item);
+  }
+
   /** Takes a waiting item out. False: it does not wait (any more). */
   remove(item: Item): boolean {
     const index = this.#waiting.indexOf(item);
@@ -52,8 +59,9 @@ export class TurnQueue<Item> {
     return true;
   }
 
-  /** Takes out everything that waits. */
+  /** Takes out everything that waits; what waits in the background is dropped. */
   clear(): Item[] {
+    this.#background.splice(0);
     return this.#waiting.splice(0);
   }
 
@@ -70,7 +78,7 @@ export class TurnQueue<Item> {
 
   #next(): void {
     this.#running = undefined;
-    const next = this.#waiting.shift();
+    const next = this.#waiting.shift() ?? this.#background.shift();
     if (next !== undefined) this.#start(next);
     else for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }

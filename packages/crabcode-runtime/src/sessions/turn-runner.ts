@@ -1,6 +1,6 @@
 import { TriviumError } from "@trivium/core";
 import type { TurnCompleteEvent, TurnCompleteReason } from "@trivium/proto/crabcode-events";
-import type { MessageBlock } from "../conversation/message.ts";
+import type { Callbacks } from "../agents/callbacks.ts";
 import type { PermissionPolicy } from "../gates/permission-policy.ts";
 import type { QuestionRegistry } from "../gates/question-registry.ts";
 import type { ModelPort } from "../ports/model-port.ts";
@@ -9,10 +9,13 @@ import { userContext } from "../prompt/user-context.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { LoopDeps, LoopWorkspace } from "../turn/loop-deps.ts";
 import { LoopEvents } from "../turn/loop-events.ts";
-import { interrupted } from "../turn/tool-call.ts";
+import { buriedNotification, nextMessage } from "../turn/next-message.ts";
 import { runTurnLoop, type TurnOutcome } from "../turn/turn-loop.ts";
 import type { Operation } from "./operation.ts";
 import type { RetentionLimits, SessionEnvironment, SessionParts } from "./session-deps.ts";
+
+/** Tools of the main loop have this long to end after an interrupt, so that the turn ends within a second. */
+const STOP_GRACE_MS = 900;
 
 /** What of a session a turn works with. */
 export interface TurnHost {
@@ -24,6 +27,7 @@ export interface TurnHost {
   readonly workspace: LoopWorkspace;
   readonly mode: "agent" | "plan";
   readonly modelProfile: string;
+  readonly callbacks: Callbacks;
   /** @throws CrabcodeError when the active profile cannot be used */
   openModel(): ModelPort;
 }
@@ -35,6 +39,8 @@ export interface TurnHost {
 export async function runTurn(host: TurnHost, operation: Operation): Promise<void> {
   const { parts, environment } = host;
   const { operationId } = operation;
+  const beginning = operation.kind === "callback" ? beginCallback(host, operation) : operation.text;
+  if (beginning === undefined) return operation.finishStreams();
   const events = new LoopEvents(parts.bus, {
     agentId: null,
     context: { operationId, scope: scopeOf(operation) },
@@ -44,7 +50,9 @@ export async function runTurn(host: TurnHost, operation: Operation): Promise<voi
       operation.afterSeq = parts.bus.seq;
       parts.operations.start(operationId, { epoch: parts.bus.epoch, afterSeq: operation.afterSeq });
     }
-    const outcome = await runOrReport(host, operation, events);
+    const outcome = await runOrReport(host, operation, { events, beginning });
+    const isWell = ENDED_WELL.has(outcome.reason);
+    await settleNotification(host, operation, isWell);
     await completeTurn(host, {
       operationId,
       event: turnComplete(outcome),
@@ -52,7 +60,9 @@ export async function runTurn(host: TurnHost, operation: Operation): Promise<voi
       onEnd: () => operation.end(),
     });
     operation.finishStreams();
+    if (operation.kind === "message" && isWell) host.callbacks.turnEndedWell();
   } catch (cause) {
+    if (operation.notificationId !== undefined) host.callbacks.failed(operation.notificationId);
     environment.logger.error(
       { sessionId: parts.sessionId, operationId, cause },
       "a turn could not be completed",
@@ -63,16 +73,61 @@ export async function runTurn(host: TurnHost, operation: Operation): Promise<voi
   }
 }
 
-/** Nobody's call began a turn that goes on after a restart. */
-function scopeOf({ resumed }: Operation): "foreground" | "background" {
-  return resumed === undefined ? "foreground" : "background";
+/** Nobody's call began a callback, or a turn that goes on after a restart. */
+export function scopeOf({ resumed, kind }: Operation): "foreground" | "background" {
+  return resumed === undefined && kind === "message" ? "foreground" : "background";
 }
 
-async function runOrReport(host: TurnHost, operation: Operation, events: LoopEvents): Promise<FinishedTurn> {
+/** Ends after which the model has read everything and said what it wanted. */
+const ENDED_WELL: ReadonlySet<TurnCompleteReason> = new Set([
+  "end_turn",
+  "max_turns_reached",
+  "mode_switch_requested",
+]);
+
+/** The text of the message a callback begins with; undefined when there is nothing to hand over (any more). */
+function beginCallback(
+  { parts, environment, callbacks }: TurnHost,
+  operation: Operation,
+): string | undefined {
+  if (operation.resumed !== undefined) {
+    operation.notificationId = operation.text;
+    return "";
+  }
+  const notification = callbacks.takeForMain();
+  if (notification === undefined) return undefined;
+  const { messageId, text } = notification;
+  operation.notificationId = messageId;
+  parts.operations.admit(
+    { ...operation.admission, text: messageId, requestHash: undefined },
+    environment.clock.now(),
+  );
+  return text;
+}
+
+/** Says before the end of the turn is published what became of the results it handed over. */
+async function settleNotification(
+  { parts, callbacks }: TurnHost,
+  { notificationId }: Operation,
+  isWell: boolean,
+): Promise<void> {
+  if (notificationId === undefined) return;
+  const answerId = isWell ? parts.conversation.answerTo(notificationId) : undefined;
+  if (answerId === undefined) return callbacks.failed(notificationId);
+  await parts.bus.flush();
+  await parts.conversation.sync();
+  callbacks.answered(notificationId, answerId);
+}
+
+async function runOrReport(
+  host: TurnHost,
+  operation: Operation,
+  { events, beginning }: { events: LoopEvents; beginning: string },
+): Promise<FinishedTurn> {
   const { parts, environment } = host;
   const failedTurn = { reason: "error" as const, outcome: undefined, contextWindowTokens: 0 };
   try {
-    if (operation.resumed === undefined) await appendMessage(host, operation);
+    if (operation.resumed === undefined) await appendMessage(host, operation, beginning);
     let model: ModelPort;
     try {
       model = host.openModel();
@@ -93,20 +148,22 @@ async function runOrReport(host: TurnHost, operation: Operation, events: LoopEve
 
 async function appendMessage(
   { parts, environment }: TurnHost,
-  { operationId, text }: Operation,
+  { operationId, notificationId }: Operation,
+  text: string,
 ): Promise<void> {
-  environment.store.setFirstMessage(parts.sessionId, text);
-  const cut = parts.conversation.openCalls.map(
-    ({ id }): MessageBlock => ({
-      type: "tool_result",
-      tool_use_id: id,
-      content: interrupted.result,
-      is_error: true,
-    }),
-  );
+  const { conversation, sessionId, bus } = parts;
   // A turn that could not be completed may have left calls without results.
-  const message = { role: "user" as const, content: [...cut, { type: "text" as const, text }] };
-  await parts.conversation.append(message, { operationId, eventSeq: parts.bus.seq });
+  const message = nextMessage(conversation.openCalls, text);
+  const position = { operationId, eventSeq: bus.seq };
+  if (notificationId === undefined) {
+    environment.store.setFirstMessage(sessionId, text);
+    await conversation.append(message, position);
+  } else if (conversation.notification(notificationId) === undefined) {
+    await conversation.append(
+      { ...message, origin: "task-notification" },
+      { ...position, uuid: notificationId },
+    );
+  }
 }
 
 /** A turn that lacks nothing but its last event. */
@@ -182,8 +239,8 @@ function loopDeps(
   { operation, events, model }: { operation: Operation; events: LoopEvents; model: ModelPort },
 ): LoopDeps {
   const { parts, environment, mode } = host;
-  const { settings, cwd, sessionId, operations } = parts;
-  const { operationId } = operation;
+  const { settings, cwd, sessionId, operations, conversation } = parts;
+  const { operationId, notificationId } = operation;
   return {
     loop: { sessionId, agentNumber: null, profile: host.modelProfile },
     model,
@@ -208,6 +265,12 @@ function loopDeps(
       progress: (turnCount, usage) => operations.progress(operationId, turnCount, usage),
     },
     isInteractive: operation.isInteractive,
+    stopGraceMs: STOP_GRACE_MS,
+    replyTo: notificationId,
+    reminder:
+      notificationId === undefined || operation.resumed !== undefined
+        ? undefined
+        : buriedNotification(conversation, notificationId),
     resumed: operation.resumed,
     questionTimeoutMs: settings.permissions.requestTimeoutMs,
     toolCallTimeoutMs: settings.toolCallTimeoutMs,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type AgentSettings, agentSettings } from "./agent-settings.ts";
 import type { ModelSettings } from "./model-settings.ts";
 
 /** How calls are decided that no rule decides. */
@@ -28,6 +29,7 @@ export interface PermissionSettings {
 export interface SessionSettings {
   readonly models: ModelSettings;
   readonly permissions: PermissionSettings;
+  readonly agents: AgentSettings;
   /** Variables for commands. */
   readonly environment: Readonly<Record<string, string>>;
   /** Which mode switches a tool may bring about by itself. */
@@ -86,6 +88,7 @@ const settingsFile = z.object({
   default_model: z.string().optional().catch(undefined),
   env: z.record(z.string(), z.string()).catch({}),
   permissions,
+  agent: agentSettings,
   modes: z.object({ auto_apply: z.enum(["restrictive", "none", "all"]).catch("restrictive") }).catch({
     auto_apply: "restrictive",
   }),
@@ -128,6 +131,7 @@ export function parseSessionSettings(merged: Readonly<Record<string, unknown>>):
       additionalDirectories: file.permissions.additional_directories,
       requestTimeoutMs: file.permissions.request_timeout_seconds * 1000,
     },
+    agents: file.agent,
     environment: file.env,
     autoApplyModes: file.modes.auto_apply,
     language: file.language,

@@ -5,6 +5,8 @@ import { z } from "zod";
 /** A message that was admitted, as long as it is not over or its key is remembered. */
 export interface OperationRecord {
   readonly operationId: string;
+  /** `callback`: nobody's message but a notification; its `text` is the uuid. */
+  readonly kind: "message" | "callback";
   /**
    * `queued`: waits for its turn. `running`: its user message may be in the history. `ending`: all but its
    * `turn_complete` is written. `ended`: kept for its key only.
@@ -34,6 +36,7 @@ const usage = z.object({ input_tokens: z.number(), output_tokens: z.number() });
 const operationRow = z
   .object({
     id: z.string(),
+    kind: z.enum(["message", "callback"]),
     state: z.enum(["queued", "running", "ending", "ended"]),
     text: z.string(),
     max_turns: z.number(),
@@ -50,6 +53,7 @@ const operationRow = z
   .transform(
     (row): OperationRecord => ({
       operationId: row.id,
+      kind: row.kind,
       state: row.state,
       text: row.text,
       maxTurns: row.max_turns,
@@ -78,7 +82,7 @@ export class OperationStore {
   admit(
     operation: Pick<
       OperationRecord,
-      "operationId" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey" | "requestHash"
+      "operationId" | "kind" | "text" | "maxTurns" | "isInteractive" | "idempotencyKey" | "requestHash"
     >,
     nowMs: number,
   ): void {
@@ -86,11 +90,12 @@ export class OperationStore {
       .prepare(
         `INSERT INTO operations (id, session_id, kind, state, text, max_turns, is_interactive, idempotency_key,
            request_hash, turn_count, usage, created_at_ms)
-         VALUES (?, ?, 'message', 'queued', ?, ?, ?, ?, ?, 0, '{"input_tokens":0,"output_tokens":0}', ?)`,
+         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, 0, '{"input_tokens":0,"output_tokens":0}', ?)`,
       )
       .run(
         operation.operationId,
         this.#sessionId,
+        operation.kind,
         operation.text,
         operation.maxTurns,
         operation.isInteractive ? 1 : 0,
@@ -120,6 +125,11 @@ export class OperationStore {
 
   callStarted(operationId: string, toolUseId: string): void {
     this.#database.prepare("INSERT OR IGNORE INTO started_calls VALUES (?, ?)").run(operationId, toolUseId);
+  }
+
+  /** The run of an agent is over. */
+  forgetCalls(operationId: string): void {
+    this.#database.prepare("DELETE FROM started_calls WHERE operation_id = ?").run(operationId);
   }
 
   startedCalls(operationId: string): Set<string> {

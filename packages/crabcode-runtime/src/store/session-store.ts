@@ -34,6 +34,23 @@ export const storeMigrations: readonly string[] = [
    CREATE TABLE settled_questions (
      ordinal INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, key TEXT NOT NULL) STRICT;
    CREATE INDEX settled_questions_by_session ON settled_questions (session_id, ordinal)`,
+  `CREATE TABLE agents (
+     id TEXT PRIMARY KEY, session_id TEXT NOT NULL, ordinal INTEGER NOT NULL, parent_id TEXT,
+     parent_tool_use_id TEXT, title TEXT NOT NULL, type TEXT NOT NULL, depth INTEGER NOT NULL,
+     status TEXT NOT NULL, model TEXT NOT NULL, model_profile TEXT NOT NULL, is_interactive INTEGER NOT NULL,
+     created_at_ms INTEGER NOT NULL, finished_at_ms INTEGER, usage TEXT NOT NULL, final_result TEXT NOT NULL,
+     error TEXT NOT NULL, has_callback INTEGER NOT NULL, callback_state TEXT NOT NULL, callback_message_id TEXT,
+     callback_epoch INTEGER NOT NULL, operation_id TEXT NOT NULL, run_epoch TEXT, run_after_seq INTEGER,
+     idempotency_key TEXT, request_hash TEXT,
+     UNIQUE (session_id, ordinal), UNIQUE (session_id, idempotency_key)) STRICT;
+   CREATE TABLE agent_runs (
+     operation_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, root_operation_id TEXT NOT NULL) STRICT;
+   CREATE TABLE agent_inputs (
+     session_id TEXT NOT NULL, idempotency_key TEXT NOT NULL, request_hash TEXT NOT NULL,
+     callback_epoch INTEGER NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (session_id, idempotency_key)) STRICT;
+   CREATE TABLE agent_deliveries (
+     agent_id TEXT NOT NULL, callback_epoch INTEGER NOT NULL, message_id TEXT NOT NULL, assistant_id TEXT NOT NULL,
+     PRIMARY KEY (agent_id, callback_epoch)) STRICT`,
 ];
 
 const sessionRow = z

@@ -14,6 +14,8 @@ export interface TranscriptEntry {
   readonly operationId: string | undefined;
   /** Last event published before it was written: what streamed later is not part of it. */
   readonly eventSeq: number;
+  /** The notification it answers. */
+  readonly replyTo?: string | undefined;
 }
 
 /** Port for the messages of one loop, in order, only ever added to. */
@@ -61,6 +63,7 @@ const line = z.object({
   origin: z.enum(["partial", "task-notification", "compact-summary", "skill"]).optional(),
   operation_id: z.string().optional(),
   event_seq: z.number().default(0),
+  reply_to_uuid: z.string().optional(),
 });
 
 /** A transcript in a JSONL file, one message a line. The file is made with the first message. */
@@ -90,7 +93,7 @@ export class TranscriptFile implements Transcript {
     return all;
   }
 
-  async append({ uuid, timestamp, message, operationId, eventSeq }: TranscriptEntry): Promise<void> {
+  async append({ uuid, timestamp, message, operationId, eventSeq, replyTo }: TranscriptEntry): Promise<void> {
     const row = JSON.stringify({
       type: message.role,
       uuid,
@@ -100,6 +103,7 @@ export class TranscriptFile implements Transcript {
       origin: message.origin,
       operation_id: operationId,
       event_seq: eventSeq,
+      reply_to_uuid: replyTo,
     });
     const file = await this.#open();
     await file.appendFile(`${row}\n`);
@@ -139,13 +143,20 @@ function parseLine(row: string): TranscriptEntry | "broken" | undefined {
   }
   const parsed = line.safeParse(value);
   if (!parsed.success) return isMessageLine(value) ? "broken" : undefined;
-  const { type, uuid, timestamp, content, origin, operation_id, event_seq } = parsed.data;
+  const { type, uuid, timestamp, content, origin, operation_id, event_seq, reply_to_uuid } = parsed.data;
   const message: Message = {
     role: type,
     content: content.map(toBlock),
     ...(origin !== undefined && { origin }),
   };
-  return { uuid, timestamp, message, operationId: operation_id, eventSeq: event_seq };
+  return {
+    uuid,
+    timestamp,
+    message,
+    operationId: operation_id,
+    eventSeq: event_seq,
+    replyTo: reply_to_uuid,
+  };
 }
 
 /** An optional key that is absent in the file is absent in the block. */

@@ -10,6 +10,8 @@ import type {
 
 /** One answer of the model: what it says, in this order. */
 export interface ScriptEntry {
+  /** Number of the agent it is for. Default: whoever asks first; null is the main loop. */
+  readonly agent?: number | null;
   readonly thinking?: string;
   readonly text?: string | readonly string[];
   readonly tool_calls?: readonly {
@@ -71,7 +73,9 @@ export class ScriptedModels implements ModelCatalogue {
 
   async *#play(request: ModelRequest): AsyncIterable<ModelChunk> {
     this.requests.push({ ...request, messages: [...request.messages] });
-    const entry = this.entries.shift();
+    const { agentNumber } = request.loop;
+    const index = this.entries.findIndex(({ agent = agentNumber }) => agent === agentNumber);
+    const [entry] = index < 0 ? [] : this.entries.splice(index, 1);
     if (entry === undefined) {
       yield { type: "error", kind: "config", message: "script exhausted" };
       return;

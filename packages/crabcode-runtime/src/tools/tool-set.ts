@@ -20,6 +20,10 @@ export class ToolSet {
     };
   }
 
+  get all(): readonly Tool[] {
+    return [...this.#tools.values()];
+  }
+
   find(name: string): Tool | undefined {
     return this.#tools.get(name);
   }

@@ -37,6 +37,10 @@ export interface ToolContext {
   readonly environment: Readonly<Record<string, string>>;
   readonly toolUseId: string;
   readonly agentId: string | null;
+  /** The turn or run of the call. */
+  readonly operationId: string;
+  /** False: nobody answers questions. */
+  readonly isInteractive: boolean;
   /** Aborts on interrupt; the call has a second to end then. */
   readonly signal: AbortSignal;
   /** Publishes an event of this call. */

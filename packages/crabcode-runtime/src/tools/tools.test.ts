@@ -25,6 +25,8 @@ class Bench {
       environment: {},
       toolUseId: "c1",
       agentId: null,
+      operationId: "o1",
+      isInteractive: true,
       signal: new AbortController().signal,
       emit: (event) => void this.events.push(event),
       askChoice: () => Promise.reject(new Error("nobody asks here")),

@@ -1,5 +1,6 @@
 import type { Clock, IdSource, Logger } from "@trivium/core";
 import type { Conversation } from "../conversation/conversation.ts";
+import type { Message } from "../conversation/message.ts";
 import type { PermissionPolicy } from "../gates/permission-policy.ts";
 import type { QuestionRegistry } from "../gates/question-registry.ts";
 import type { ModelLoop, ModelPort } from "../ports/model-port.ts";
@@ -51,6 +52,15 @@ export interface LoopDeps {
   readonly journal: LoopJournal;
   /** False: questions are settled as `auto`. */
   readonly isInteractive: boolean;
+  /**
+   * An interrupted tool that has not ended by then is left behind. Shorter for agents than for the loop that waits for
+   * them, so that the turn ends within a second.
+   */
+  readonly stopGraceMs: number;
+  /** UUID of the notification that the answers of this run reply to. */
+  readonly replyTo: string | undefined;
+  /** A message of the history that requests repeat behind what it holds at the start of the run. */
+  readonly reminder: Message | undefined;
   /** 0 is for ever. */
   readonly questionTimeoutMs: number;
   /** 0 is no limit. */

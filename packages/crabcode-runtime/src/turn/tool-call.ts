@@ -5,8 +5,6 @@ import { failed, type PreparedCall, type Tool, type ToolContext, type ToolOutcom
 import type { LoopDeps } from "./loop-deps.ts";
 import type { ModelCall } from "./response-collector.ts";
 
-/** An interrupted tool that has not ended by then is left behind, so that the turn ends within a second. */
-const STOP_GRACE_MS = 900;
 const MAX_RESULT_BYTES = 1024 * 1024;
 
 /** Result of every call that an interrupt cut. */
@@ -70,7 +68,7 @@ async function runPrepared(
 
 /** The result, or undefined when the call did not end in time after an abort. */
 async function withGrace(
-  { clock }: LoopDeps,
+  { clock, stopGraceMs }: LoopDeps,
   running: Promise<ToolOutcome>,
   signal: AbortSignal,
 ): Promise<ToolOutcome | undefined> {
@@ -79,7 +77,7 @@ async function withGrace(
   } catch {
     // Aborted (a call itself never rejects): it has a moment to stop what it started.
     const stopped = new AbortController();
-    const grace = sleep(clock, STOP_GRACE_MS, stopped.signal).catch(() => undefined);
+    const grace = sleep(clock, stopGraceMs, stopped.signal).catch(() => undefined);
     const outcome = await Promise.race([running, grace]);
     stopped.abort();
     return outcome ?? undefined;
@@ -109,6 +107,8 @@ function toolContext({
     environment: workspace.environment,
     toolUseId,
     agentId: events.agentId,
+    operationId: deps.operationId,
+    isInteractive: deps.isInteractive,
     signal,
     // What an abandoned call still says belongs to no turn.
     emit: (event) => {

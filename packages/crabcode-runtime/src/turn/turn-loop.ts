@@ -48,6 +48,8 @@ class TurnRun {
   turnCount: number;
   readonly #deps: LoopDeps;
   readonly #signal: AbortSignal;
+  /** Messages at the start of the run. */
+  readonly #historyLength: number;
   readonly #usage: UsageTotals = {
     inputTokens: 0,
     outputTokens: 0,
@@ -58,6 +60,7 @@ class TurnRun {
   constructor(deps: LoopDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;
+    this.#historyLength = deps.conversation.messages.length;
     this.turnCount = deps.resumed?.turnCount ?? 0;
     this.#usage.inputTokens = deps.resumed?.usage.input_tokens ?? 0;
     this.#usage.outputTokens = deps.resumed?.usage.output_tokens ?? 0;
@@ -163,19 +166,24 @@ class TurnRun {
   }
 
   async #append(message: Message, origin?: MessageOrigin): Promise<void> {
-    const { conversation, events, operationId } = this.#deps;
+    const { conversation, events, operationId, replyTo } = this.#deps;
     const eventSeq = await events.flush();
     await conversation.append(origin === undefined ? message : { ...message, origin }, {
       operationId,
       eventSeq,
+      ...(replyTo !== undefined && message.role === "assistant" && { replyTo }),
     });
   }
 
   #requestMessages(): readonly Message[] {
-    const { conversation, userContext } = this.#deps;
-    if (userContext === undefined) return conversation.messages;
+    const { conversation, userContext, reminder } = this.#deps;
+    const { messages } = conversation;
+    const begun = this.#historyLength;
+    const history =
+      reminder === undefined ? messages : [...messages.slice(0, begun), reminder, ...messages.slice(begun)];
+    if (userContext === undefined) return history;
     const context: Message = { role: "user", content: [{ type: "text", text: userContext }] };
-    return [context, ...conversation.messages];
+    return [context, ...history];
   }
 }
 

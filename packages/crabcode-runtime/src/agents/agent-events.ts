@@ -1,0 +1,57 @@
+import type { CrabcodeSessionEvent } from "@trivium/proto/crabcode-events";
+import type { EventContext, SessionEventBus } from "../events/session-event-bus.ts";
+import { LoopEvents } from "../turn/loop-events.ts";
+
+/**
+ * The events of one run of an agent, as its session publishes them: what the agent says becomes `agent_output`, its
+ * modes are nobody's business, everything else carries its id.
+ */
+export class AgentEvents extends LoopEvents {
+  readonly #agentId: string;
+  #isClosed = false;
+  #text = "";
+  #error: string | undefined;
+
+  constructor(bus: SessionEventBus, { agentId, context }: { agentId: string; context: EventContext }) {
+    super(bus, { agentId, context });
+    this.#agentId = agentId;
+  }
+
+  /** What the agent said in this run, trimmed. */
+  get text(): string {
+    return this.#text.trim();
+  }
+
+  /** The last error of this run. */
+  get failure(): string | undefined {
+    return this.#error;
+  }
+
+  /** The run is over: what a part of it that was left behind still says belongs to nothing. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  override publish(event: CrabcodeSessionEvent): void {
+    if (this.#isClosed) return;
+    const { type } = event;
+    if (type === "stream_mode") return;
+    if (type === "stream_text") {
+      this.#text += event.text;
+      this.#output("text", event.text, null);
+    } else if (type === "thinking") this.#output("thinking", event.text, null);
+    else if (type === "tool_use") {
+      super.publish(event);
+      this.#output("tool_use", event.tool_name, event.tool_name);
+    } else if (type === "file_change" || type === "snapshot") {
+      super.publish({ ...event, agent_id: this.#agentId });
+    } else {
+      if (type === "error") this.#error = event.message;
+      super.publish(event);
+    }
+  }
+
+  #output(stream: "text" | "thinking" | "tool_use", text: string, toolName: string | null): void {
+    super.publish({ type: "agent_output", agent_id: this.#agentId, stream, text, tool_name: toolName });
+  }
+}
