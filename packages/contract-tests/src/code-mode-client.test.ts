@@ -1,4 +1,13 @@
-import { CodeModeSession, SessionClosedError } from "@trivium/code-mode-client";
+import type { Transport } from "@connectrpc/connect";
+import {
+  CodeModeClient,
+  CodeModeSession,
+  parseExecSource,
+  presentOutcome,
+  renderTools,
+  SessionClosedError,
+  StaleGenerationError,
+} from "@trivium/code-mode-client";
 import { createNodeTransport, type NodeTransport } from "@trivium/rpc/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CodeModeServer, startCodeModeServer } from "./code-mode/code-mode-server.ts";
@@ -118,5 +127,74 @@ describe.each(carriers)("the code-mode client over $protocol, HTTP/$httpVersion"
     await failure;
     await expect(other.execute("text(2)")).resolves.toMatchObject({ state: "completed" });
     await other.close();
+  });
+
+  it("carries the work of an agent from its model's text to the result", async () => {
+    const client = new CodeModeClient(transport);
+    const events: string[] = [];
+    await using session = client.createSession({
+      invokeTool: ({ name, input }, { cellId }) => `${name} ${JSON.stringify(input)} in ${cellId}`,
+      notify: ({ cellId, text }) => void events.push(`${cellId} says ${text}`),
+      cellClosed: (cellId) => events.push(`closed ${cellId}`),
+    });
+    const { nestedTools } = renderTools({ tools: [{ name: "look-up", description: "Looks up." }] });
+    const { code, ...options } = parseExecSource(
+      `// @exec: {"yield_time_ms": 5000}\nnotify("hi"); text(await tools.look_up({ a: 1 })); text(ALL_TOOLS[0].description.split("\\n")[0]); fail()`,
+    );
+    const { cellId, initialResponse } = await session.execute(code, { ...options, tools: nestedTools });
+    expect(cellId).toBe("1");
+    const { items, isSuccess } = presentOutcome(await initialResponse, { wallTimeMs: 1000 });
+    expect(isSuccess).toBe(false);
+    expect(items).toMatchObject([
+      { text: "Script failed\nWall time 1.0 seconds\nOutput:\n" },
+      { text: 'look-up {"a":1} in 1' },
+      { text: "Looks up." },
+      { text: expect.stringMatching(/^Script error:\nReferenceError: fail is not defined/) },
+    ]);
+    expect(events).toEqual(["1 says hi", "closed 1"]);
+  });
+
+  it("ends a look early without ending the program", async () => {
+    await using session = await CodeModeSession.open(transport);
+    const started = Promise.withResolvers<string>();
+    const source = "text(1); await new Promise((r) => setTimeout(r, 300)); text(2)";
+    const execution = session.execute(source, { onStarted: started.resolve });
+    const cellId = await started.promise;
+    await session.yieldObservation(cellId);
+    const { state } = await execution;
+    expect(state).toBe("yielded");
+    expect((await session.wait(cellId)).outcome.state).toBe("completed");
+  });
+});
+
+describe("a host that is lost in the middle of a program", () => {
+  it("is followed by another, with cells of the next generation", async () => {
+    await using transport = createNodeTransport({ baseUrl: server.url });
+    const own = await startCodeModeServer();
+    let baseUrl = own.url;
+    const closed: string[] = [];
+    const switching: Transport = {
+      unary: (...call) => (baseUrl === own.url ? ownTransport : transport).unary(...call),
+      stream: (...call) => (baseUrl === own.url ? ownTransport : transport).stream(...call),
+    };
+    await using ownTransport = createNodeTransport({ baseUrl: own.url });
+    await using session = new CodeModeClient(switching).createSession({
+      invokeTool: () => null,
+      cellClosed: (cellId) => closed.push(cellId),
+    });
+    const { cellId, initialResponse } = await session.execute("await new Promise(() => {})", {
+      yieldTimeMs: 0,
+    });
+    expect((await initialResponse).state).toBe("yielded");
+    baseUrl = server.url;
+    await own[Symbol.asyncDispose]();
+    await expect.poll(() => closed).toEqual([cellId]);
+    const next = await session.execute("text('again')");
+    expect(next.cellId).toBe("g2:1");
+    expect((await next.initialResponse).items).toMatchObject([{ text: "again" }]);
+    await expect(session.terminate(cellId)).rejects.toSatisfy((error) =>
+      StaleGenerationError.isInstance(error),
+    );
+    expect(closed).toEqual(["1", "g2:1"]);
   });
 });

@@ -44,10 +44,14 @@ export async function benchCommandLeaks(): Promise<void> {
     unit: "ms",
     note: `p99 ${quantile(beside, 0.99).toFixed(1)} ms of ${beside.length}; alone ${median(alone).toFixed(1)} ms; a place is free every 25 ms`,
   });
+  // Supervisors that the burst has left stay for half a minute.
+  await eventually(() => descendantsOf(server.pid).length <= after.processes, 60_000);
   reportGrowth(`${CONCURRENT} commands at once`, after, await census(server.pid));
 }
 
 interface Census {
+  /** Below the server. */
+  readonly processes: number;
   readonly descriptors: number;
   readonly zombies: number;
   readonly residentMiB: number;
@@ -59,6 +63,7 @@ async function census(pid: number): Promise<Census> {
   await eventually(() => zombiesBelow(pid) === 0, 2_000);
   const below = descendantsOf(pid);
   return {
+    processes: below.length,
     descriptors: [pid, ...below].reduce((sum, one) => sum + descriptorsOf(one), 0),
     zombies: zombiesBelow(pid),
     residentMiB: residentMiB(pid),

@@ -66,7 +66,9 @@ export function treeCpuMs(pid: number): number {
 /** CPU time of a process and of its children that have ended. */
 export function processCpuMs(pid: number): number {
   // Behind the name: state is field 3; utime, stime, cutime and cstime are 14 to 17, in ticks of 10 ms.
-  const fields = readProc(pid, "stat").replace(/^.*\) /s, "").split(" ");
+  const fields = readProc(pid, "stat")
+    .replace(/^.*\) /s, "")
+    .split(" ");
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
 }
 
@@ -84,10 +86,16 @@ export function loadText(): string {
 }
 
 /** One line about a figure and the bound it is to keep. */
-export function report(title: string, value: number, { limit, unit, atLeast = false, note = "" }: Bound): void {
+export function report(
+  title: string,
+  value: number,
+  { limit, unit, atLeast = false, note = "" }: Bound,
+): void {
   const isKept = atLeast ? value >= limit : value <= limit;
   const bound = `${atLeast ? "at least" : "at most"} ${limit} ${unit}`;
-  console.log(`${isKept ? "kept  " : "MISSED"} ${title}: ${value.toFixed(2)} ${unit} (${bound})${note && `; ${note}`}`);
+  console.log(
+    `${isKept ? "kept  " : "MISSED"} ${title}: ${value.toFixed(2)} ${unit} (${bound})${note && `; ${note}`}`,
+  );
 }
 
 /** What a figure is compared with. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { createGrpcTransport } from "@connectrpc/connect-node";
 import { openToolSession, type ToolSession } from "@trivium/grok-tools-client";
+import { createNodeTransport, type NodeTransport } from "@trivium/rpc/node";
 import {
   type ServerProcess,
   type ServerProcessOptions,
@@ -17,6 +17,7 @@ export const shellTools: readonly string[] = [
 /** A server process and one session of it, reached over gRPC. */
 export interface ToolsServer extends AsyncDisposable {
   readonly server: ServerProcess;
+  readonly transport: NodeTransport;
   readonly session: ToolSession;
 }
 
@@ -34,8 +35,9 @@ export async function openTools(
     ...options,
     env: { ...options.env, NODE_OPTIONS: nodeOptions.join(" ").trim() },
   });
-  const session = await openToolSession(createGrpcTransport({ baseUrl: server.url }), { tools: [...tools] });
-  return { server, session, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  const transport = createNodeTransport({ baseUrl: server.url });
+  const session = await openToolSession(transport, { tools: [...tools] });
+  return { server, transport, session, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 /** From here on the peak of a process's memory counts anew. */

@@ -33,4 +33,37 @@ export const crabcodeRequirements = {
     source: "crabcode.proto: SendMessageRequest.session_id",
     behaviour: "A session that does not exist is NOT_FOUND, never the default one.",
   },
+  "spawn-agent:runs": {
+    source: "crabcode.proto: rpc SpawnAgent",
+    behaviour: "An agent runs by itself; WaitAgent and GetAgent give its snapshot with the result.",
+  },
+  "spawn-agent:events": {
+    source: "docs/crabcode.md",
+    behaviour:
+      "Every state of an agent is told by one agent_state, in background scope when a client spawned it.",
+  },
+  "spawn-agent:callback": {
+    source: "crabcode.proto: SpawnAgentRequest.callback",
+    behaviour: "The result goes into the conversation, whose next turn delivers it.",
+  },
+  "spawn-agent:refusals": {
+    source: "crabcode.proto: rpc SpawnAgent",
+    behaviour: "A blank prompt and an unknown type are INVALID_ARGUMENT, an unknown session NOT_FOUND.",
+  },
+  "get-agent:unknown": {
+    source: "crabcode.proto: rpc GetAgent",
+    behaviour: "An agent that no session owns is NOT_FOUND, also to cancel or wait for.",
+  },
+  "list-agents:newest-first": {
+    source: "crabcode.proto: rpc ListAgents",
+    behaviour: "The agents of a session come newest first.",
+  },
+  "cancel-agent:ended": {
+    source: "crabcode.proto: rpc CancelAgent",
+    behaviour: "Cancelling an agent that has ended changes nothing and is not ok.",
+  },
+  "send-agent-input:next-run": {
+    source: "agent.proto: rpc SendAgentInput",
+    behaviour: "An ended agent gets more to do in a new epoch; a blank prompt is INVALID_ARGUMENT.",
+  },
 } satisfies Requirements;

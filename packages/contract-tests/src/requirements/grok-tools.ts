@@ -29,4 +29,44 @@ export const grokToolsRequirements = {
     source: "grok_tools.proto: GetToolStateResponse.state_json",
     behaviour: "The state is a JSON object with params and state.",
   },
+  "life-cycle:every-method": {
+    source: "docs/grok-tools.md: Sessions",
+    behaviour:
+      "Every method does its work or is FAILED_PRECONDITION, before finalize and after it, as documented.",
+  },
+  "list-tools:catalogue": {
+    source: "grok_tools.proto: rpc ListTools",
+    behaviour: "Before finalize exactly the fifty tools of the contract are told, each with its category.",
+  },
+  "finalize:versions": {
+    source: "grok_tools.proto: FinalizeToolServerConfigRequest.behavior_preset",
+    behaviour:
+      "Each preset gives the seven managed tools their version; an override beats it, others have none.",
+  },
+  "execute-tool:error-codes": {
+    source: "grok_tools.proto: enum ErrorCode",
+    behaviour: "A failure is told by the finest code that fits, and whether trying again helps.",
+  },
+  "execute-tool:working-directories": {
+    source: "grok_tools.proto: ExecutionOptions.working_directory",
+    behaviour: "Calls at the same time work each in its own folder.",
+  },
+  "execute-tool:client-abort": {
+    source: "docs/processes.md: How a command ends",
+    behaviour:
+      "When the client gives up a call, everything its command has started is gone within two seconds.",
+  },
+  "execute-tool-stream:sizes": {
+    source: "grok_tools.proto: ExecutionOptions.stream_chunk_size",
+    behaviour: "Slices of 1 byte up to 4 MiB never cut a character; anything else is INVALID_ARGUMENT.",
+  },
+  "get-tool-state:beside-calls": {
+    source: "docs/grok-tools.md: Sessions",
+    behaviour: "State that is asked for while calls run holds whole writes of each.",
+  },
+  "request-metadata:switches": {
+    source: "docs/grok-tools.md: Sessions",
+    behaviour:
+      "The metadata of a request changes the shape of failures and of byte buffers; wrong values are refused.",
+  },
 } satisfies Requirements;
