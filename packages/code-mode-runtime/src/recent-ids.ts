@@ -1,8 +1,10 @@
 /** A set that forgets its oldest members beyond a number. */
 export class RecentIds {
   readonly #capacity: number;
-  // A Set iterates in the order of insertion, so its first member is the oldest.
+  /** In the order of insertion. */
   readonly #ids = new Set<string>();
+  /** Goes on from the last one forgotten: a new iterator would pass by every gap that they have left. */
+  readonly #oldest = this.#ids.values();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -15,7 +17,7 @@ export class RecentIds {
   add(id: string): void {
     this.#ids.add(id);
     if (this.#ids.size <= this.#capacity) return;
-    const [oldest] = this.#ids;
+    const { value: oldest } = this.#oldest.next();
     if (oldest !== undefined) this.#ids.delete(oldest);
   }
 

@@ -3,8 +3,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { type Clock, type IdSource, type Logger, TriviumError } from "@trivium/core";
 import { type CallProtocol, callProtocolOf, isPlainGrpc } from "./call/call-protocol.ts";
 import { answerError } from "./call/error-answer.ts";
-import { toWebHeaders } from "./call/headers.ts";
 import type { RegisteredMethod, Registrations } from "./call/registrations.ts";
+import { RequestHeaders } from "./call/request-headers.ts";
 import { ServedCall } from "./call/served-call.ts";
 import type { Exchange } from "./exchange/exchange.ts";
 import { guardFlush } from "./exchange/flush-guard.ts";
@@ -96,25 +96,25 @@ export class Dispatcher {
       this.#refuse(request, method.path, refusal);
       return;
     }
-    const header = headersOf(exchange);
-    if (header === undefined) {
+    const headers = headersOf(exchange);
+    if (headers === undefined) {
       this.#refuse(request, method.path, new ConnectError("malformed request header", Code.InvalidArgument));
       return;
     }
-    header.set("x-request-id", requestId);
+    headers.set("x-request-id", requestId);
     if (!this.#deps.admission.mayCompress(exchange.connection)) {
-      for (const name of ACCEPT_ENCODINGS) header.delete(name);
+      for (const name of ACCEPT_ENCODINGS) headers.delete(name);
     }
-    this.#startCall(request, method, header);
+    this.#startCall(request, method, headers);
   }
 
-  #startCall(request: Admitted, method: RegisteredMethod, header: Headers): void {
+  #startCall(request: Admitted, method: RegisteredMethod, headers: RequestHeaders): void {
     const { clock, limits, metrics } = this.#deps;
     const { exchange, baseHeaders } = request;
     const protocol = request.protocol ?? "connect-unary";
     let outcome: AccessOutcome = { name: method.path, protocol, error: undefined };
     const call = new ServedCall(
-      { exchange, method, protocol, isLean: isPlainGrpc(exchange, header) },
+      { exchange, method, protocol, isLean: isPlainGrpc(exchange, headers) },
       {
         clock,
         limits,
@@ -126,7 +126,7 @@ export class Dispatcher {
       },
     );
     this.#calls.add(call);
-    void call.run(header);
+    void call.run(headers);
     // After the call's own listener, which settles the outcome.
     exchange.onClose(() => {
       this.#calls.delete(call);
@@ -208,9 +208,9 @@ function requestIdOf(exchange: Exchange): string | undefined {
   return typeof value === "string" && /^[\w.:-]{1,128}$/.test(value) ? value : undefined;
 }
 
-function headersOf(exchange: Exchange): Headers | undefined {
+function headersOf(exchange: Exchange): RequestHeaders | undefined {
   try {
-    return toWebHeaders(exchange.headers);
+    return new RequestHeaders(exchange.headers);
   } catch {
     // A value that cannot be in a header: Node's parser lets some through over HTTP/2. Answered by the caller.
     return undefined;

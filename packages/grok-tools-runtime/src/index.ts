@@ -11,8 +11,10 @@ export {
   type GrokToolsRuntimeOptions,
   type OpenSessionOptions,
 } from "./grok-tools-runtime.ts";
+export { type LspServerConfig, lspServerConfig } from "./lsp/config/lsp-server-config.ts";
 export type { CallbackDialer } from "./notifications/callback-dialer.ts";
 export { chunkText } from "./output/chunk.ts";
+export { jsonPieces, textPieces } from "./output/text-pieces.ts";
 export type { CommandRunner } from "./process/command-runner.ts";
 export { createCommandRunner, type ProcessRunner } from "./process/create-command-runner.ts";
 export type { ProgramRunner } from "./process/program-runner.ts";

@@ -20,6 +20,8 @@ export interface ResourceDefinition<Resource = unknown> {
   /** For logs and errors. */
   readonly name: string;
   create(scope: SessionScope): Resource;
+  /** The params of a tool that lists the resource, told at finalize after what was saved. */
+  configure?(resource: Resource, params: JsonObject): void;
   /** Ends what the resource started. Called once; commands, timers and files end here. */
   dispose?(resource: Resource): void | Promise<void>;
   /** The part that survives in the tool state. */
@@ -31,6 +33,8 @@ export interface ResourceDefinition<Resource = unknown> {
    * the texts pending until asked. A promise may take half a second; its failure is logged.
    */
   reminders?(resource: Resource, call: FinishedCall): readonly string[] | Promise<readonly string[]>;
+  /** Ends of background work are no news for the model now, nor later. */
+  mutesCompletions?(resource: Resource): boolean;
   /** Looks at every call before it runs; an error refuses it. */
   refuse?(resource: Resource, call: AdmittedCall): ToolError | undefined;
   /** A tool has read, listed or written something. Must not throw and not wait. */
@@ -65,6 +69,8 @@ export interface FinishedCall {
   /** Fully qualified id of the tool. */
   readonly toolId: string;
   readonly output: ToolOutput;
+  /** Ends of background work count as told without being told. */
+  readonly areCompletionsMuted: boolean;
 }
 
 /** How a resource appears in `GetToolState` and in the state file. */

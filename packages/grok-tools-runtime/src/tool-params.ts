@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { isJsonObject, type JsonObject } from "./json.ts";
 
 /** A value of the configuration that breaks a rule of the tool. */
 export interface ParamsProblem {
@@ -26,4 +27,11 @@ export interface ParamsDefinition<Params = unknown> {
   withoutSecrets?(params: Params): Params;
   /** Rules between keys. Empty: all kept. */
   check?(params: Params): readonly ParamsProblem[];
+}
+
+/** Params of a tool, or some of them, as they may be shown: without secrets. */
+export function shownParams(definition: ParamsDefinition | undefined, params: JsonObject): JsonObject {
+  const shown = definition?.withoutSecrets?.(definition.schema.parse(params));
+  if (!isJsonObject(shown)) return params;
+  return Object.fromEntries(Object.entries(params).map(([key, value]) => [key, shown[key] ?? value]));
 }

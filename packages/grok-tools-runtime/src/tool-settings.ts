@@ -1,4 +1,5 @@
 import type { McpServerConfig } from "@trivium/mcp";
+import type { LspServerConfig } from "./lsp/config/lsp-server-config.ts";
 
 /** Settings of the tools runtime, one per key under `tools.` in the server's settings. */
 export interface ToolSettings {
@@ -36,12 +37,22 @@ export interface ToolSettings {
   readonly answersQuestions: boolean;
   /** Servers of the Model Context Protocol by name; sessions with the tools for them start them. */
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
+  /** Servers that know programming languages. */
+  readonly lsp: LspSettings;
   /** Fetching pages. */
   readonly webFetch: WebFetchSettings;
   /** Who searches the web. Undefined: nobody, the tool answers NOT_IMPLEMENTED. */
   readonly webSearch: WebSearchSettings | undefined;
   /** Who makes pictures and films. Undefined: nobody, the tools answer NOT_IMPLEMENTED. */
   readonly media: { readonly images: MediaSettings | undefined; readonly videos: MediaSettings | undefined };
+}
+
+/** Language servers besides those in the user's `~/.grok/lsp.json`. */
+export interface LspSettings {
+  /** By name. */
+  readonly servers: Readonly<Record<string, LspServerConfig>>;
+  /** Sessions in these folders, and below, also get the servers of their `.grok/lsp.json`. Real paths. */
+  readonly trustedFolders: readonly string[];
 }
 
 /** Whether and how pages are fetched. What is undefined is as the params of `web_fetch` say. */
@@ -137,6 +148,7 @@ export const defaultToolSettings: ToolSettings = {
   workflow: true,
   answersQuestions: false,
   mcpServers: {},
+  lsp: { servers: {}, trustedFolders: [] },
   webFetch: { enabled: true },
   webSearch: undefined,
   media: { images: undefined, videos: undefined },

@@ -85,6 +85,9 @@ export interface ToolDependency {
 /** The backends that a session has rather than the server. */
 export interface DependencySession {
   readonly subagentHost: SubagentHost;
+  /** Folder of the session; before finalize the workspace. */
+  readonly directory: string;
+  readonly homeDirectory: string | undefined;
 }
 
 /** The union value a tool answers with, for `ToolInfo`. */

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { TriviumError } from "@trivium/core";
-import { chunkText } from "@trivium/grok-tools-runtime";
+import { chunkText, jsonPieces, textPieces } from "@trivium/grok-tools-runtime";
 import {
   type ExecuteToolRequest,
   StreamDataChunkSchema,
@@ -34,11 +34,11 @@ export async function* executeToolStream(
     message({ case: "data", value: create(StreamDataChunkSchema, { kind, data, offset: BigInt(offset) }) });
   const final = create(StreamFinalResultSchema, { metadata: toWireMetadata(metadata) });
   if (result.ok) {
-    for (const { data, offset } of chunkText(result.promptText, chunkBytes)) {
+    for (const { data, offset } of chunkText(textPieces(result.promptText), chunkBytes)) {
       yield slice(StreamDataKind.PROMPT_TEXT, data, offset);
       final.promptTextSize = BigInt(offset + data.length);
     }
-    for (const { data, offset } of chunkText(JSON.stringify(result.output), chunkBytes)) {
+    for (const { data, offset } of chunkText(jsonPieces(result.output), chunkBytes)) {
       yield slice(StreamDataKind.OUTPUT_JSON, data, offset);
       final.outputJsonSize = BigInt(offset + data.length);
     }

@@ -40,7 +40,16 @@ function codeOf(thrown: unknown): number | undefined {
   return typeof thrown.code === "number" ? thrown.code : undefined;
 }
 
-function messageOf(thrown: unknown): string {
+/** Errors of HTTP hold the whole answer of the server. */
+const MAX_MESSAGE_CHARS = 2000;
+
+/** What to say of an error, of bounded length. */
+export function messageOf(thrown: unknown): string {
+  const text = textOf(thrown);
+  return text.length <= MAX_MESSAGE_CHARS ? text : `${text.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…`;
+}
+
+function textOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   // `fetch failed` says nothing; its cause does.
   const { cause } = thrown;

@@ -1,6 +1,7 @@
 import { abortable, abortReason, linkSignals, TriviumError } from "@trivium/core";
-import { callFailureOf } from "./call-failure.ts";
+import { callFailureOf, messageOf } from "./call-failure.ts";
 import type { McpCallOutcome, McpFailure, McpTool } from "./mcp-tool.ts";
+import { withoutSecrets } from "./redact-secrets.ts";
 import { isStdioServer, type McpServerConfig } from "./server-config.ts";
 import { ServerSession, type SessionDeps } from "./server-session.ts";
 
@@ -127,10 +128,11 @@ export class McpServer {
     thrown: unknown,
     { tool, wasReconnected }: { readonly tool: string; readonly wasReconnected: boolean },
   ): McpFailure | "again" {
-    const { reason, message, mayReconnect, wasNotExecuted } = callFailureOf(
+    const { reason, mayReconnect, wasNotExecuted, ...failed } = callFailureOf(
       thrown,
       !isStdioServer(this.#config),
     );
+    const message = withoutSecrets(failed.message, this.#config);
     const failure: McpFailure = { kind: "failure", reason, message };
     if (!mayReconnect) return failure;
     this.#lose(session);
@@ -177,9 +179,7 @@ export class McpServer {
       const isLate = link.signal.aborted && !this.#closing.signal.aborted;
       const reason = isLate
         ? `it was not ready within ${timeoutMs} ms`
-        : cause instanceof Error
-          ? cause.message
-          : String(cause);
+        : withoutSecrets(messageOf(cause), this.#config);
       if (this.#closing.signal.aborted) throw abortReason(this.#closing.signal);
       this.#state = "failed";
       this.#error = reason;

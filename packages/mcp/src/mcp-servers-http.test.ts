@@ -76,6 +76,29 @@ describe("McpServers over HTTP", { timeout: 30_000 }, () => {
     expect(await call(right, "echo")).toMatchObject({ kind: "failure", reason: "unauthorized" });
   });
 
+  it("does not repeat its own headers, nor more than the beginning of an answer", async () => {
+    await using server = await HttpTestServer.start();
+    server.authorization = "Bearer right-token";
+    server.refusal = `who is wrong-token? ${"x".repeat(100_000)}`;
+    await using servers = open(server.url, { authorization: "Bearer wrong-token" });
+    const outcome = await call(servers, "echo");
+    expect(outcome).toMatchObject({
+      kind: "failure",
+      reason: "unauthorized",
+      message: expect.stringContaining("REDACTED"),
+    });
+    const told = JSON.stringify([outcome, servers.status()]);
+    expect(told).not.toContain("wrong-token");
+    expect(told.length).toBeLessThan(10_000);
+  });
+
+  it("does not repeat a password of an address", async () => {
+    await using servers = open("http://user:s3cret@127.0.0.1:1/mcp");
+    const outcome = await call(servers, "echo");
+    expect(outcome).toMatchObject({ reason: "unavailable", message: expect.stringContaining("header") });
+    expect(JSON.stringify([outcome, servers.status()])).not.toContain("s3cret");
+  });
+
   it("says that nobody listens", async () => {
     const server = await HttpTestServer.start();
     await server[Symbol.asyncDispose]();

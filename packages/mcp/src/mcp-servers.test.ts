@@ -152,6 +152,27 @@ describe("McpServers over a program", { timeout: 30_000 }, () => {
     await expect(running).rejects.toThrow("nobody waits");
   });
 
+  it("does not repeat a secret variable that a program prints", async () => {
+    const script = "process.stderr.write(process.env.API_TOKEN); process.exitCode = 7";
+    const server = { command: process.execPath, args: ["-e", script], env: { API_TOKEN: "s3cret-token" } };
+    await using servers = open({ servers: { test: server } });
+    const outcome = await call(servers, "echo");
+    expect(textOf(outcome)).toContain("last words: ***REDACTED***");
+    expect(JSON.stringify(servers.status())).not.toContain("s3cret-token");
+  });
+
+  it.each([
+    ["endless empty pages", "[]", "more than 500 pages"],
+    ["pages of many tools", "Array(3000).fill({ name: 't', inputSchema: { type: 'object' } })", undefined],
+  ])("does not read %s for ever", async (_what, tools, error) => {
+    const server = { command: process.execPath, args: ["-e", pagingServer(tools)] };
+    await using servers = open({ servers: { test: server } });
+    servers.start();
+    await servers.settled(20_000, never);
+    expect(servers.status()[0]?.error ?? "").toContain(error ?? "");
+    expect(servers.tools().length).toBe(error === undefined ? 5000 : 0);
+  });
+
   it("says why a server cannot be used", async () => {
     const exits = { ...testServerCommand(), env: { MCP_TEST_START: "exit" } };
     await using servers = open({ servers: { test: exits, missing: { command: "/no/such/program" } } });
@@ -215,3 +236,17 @@ describe("McpServers over a program", { timeout: 30_000 }, () => {
     );
   });
 });
+
+/** Source of a program whose list of tools never ends; each page holds `tools`. */
+function pagingServer(tools: string): string {
+  return `
+    require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      if (id === undefined) return;
+      const hello = {
+        protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "p", version: "1" },
+      };
+      const result = method === "initialize" ? hello : { tools: ${tools}, nextCursor: "more" };
+      console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    });`;
+}

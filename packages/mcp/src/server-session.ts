@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { abortable, abortReason, type Logger, TriviumError } from "@trivium/core";
-import { callFailureOf } from "./call-failure.ts";
+import { abortable, abortReason, type Logger, linkSignals, TriviumError } from "@trivium/core";
+import { callFailureOf, messageOf } from "./call-failure.ts";
 import { type McpResult, type McpTool, toMcpResult, toMcpTool } from "./mcp-tool.ts";
 import { isStdioServer, type McpServerConfig } from "./server-config.ts";
 import { type OpenTransport, openTransport, type TransportDeps } from "./transport/open-transport.ts";
@@ -12,6 +12,9 @@ const clientInfo = { name: "trivium", version: "0.1.0" } as const;
 const NEVER_MS = 2 ** 31 - 1;
 /** A server that lists more has lost its way. */
 const MAX_TOOLS = 5000;
+const MAX_PAGES = 500;
+/** For a changed list. The first one is part of the start. */
+const LIST_MS = 30_000;
 const MAX_LAST_WORDS = 500;
 
 export interface SessionDeps extends TransportDeps {
@@ -119,7 +122,8 @@ export class ServerSession {
     try {
       while (this.#isStale && !this.#isClosed) {
         this.#isStale = false;
-        this.#tools = await this.#listTools(undefined);
+        using limit = linkSignals([], { timeoutMs: LIST_MS, clock: deps.clock });
+        this.#tools = await this.#listTools(limit.signal);
         deps.onToolsChanged(this);
       }
     } catch (cause) {
@@ -128,24 +132,27 @@ export class ServerSession {
     }
   }
 
-  async #listTools(signal: AbortSignal | undefined): Promise<McpTool[]> {
+  async #listTools(signal: AbortSignal): Promise<McpTool[]> {
     const { ListToolsResultSchema } = await import("@modelcontextprotocol/sdk/types.js");
     const tools: McpTool[] = [];
     let cursor: string | undefined;
-    do {
+    for (let pageCount = 0; pageCount < MAX_PAGES; pageCount += 1) {
       const params = cursor === undefined ? {} : { cursor };
-      const options = signal === undefined ? {} : { signal, timeout: NEVER_MS };
+      const options = { signal, timeout: NEVER_MS };
       const asked = this.#client.request({ method: "tools/list", params }, ListToolsResultSchema, options);
-      const page = await (signal === undefined ? asked : abortable(asked, signal));
-      tools.push(...page.tools.map((tool) => toMcpTool(this.#name, tool)));
+      const page = await abortable(asked, signal);
+      for (const tool of page.tools.slice(0, MAX_TOOLS - tools.length)) {
+        tools.push(toMcpTool(this.#name, tool));
+      }
       cursor = page.nextCursor;
-    } while (cursor !== undefined && tools.length < MAX_TOOLS);
-    return tools;
+      if (cursor === undefined || tools.length === MAX_TOOLS) return tools;
+    }
+    throw new TriviumError("outOfRange", `the list of its tools has more than ${MAX_PAGES} pages`);
   }
 
   /** Why a connection failed, with the last words of the program. */
   async #whyNot(cause: unknown): Promise<string> {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     const end = await this.#way.processEnd();
     if (end === undefined) return reason;
     const how = end.signal === null ? `exit code ${end.exitCode}` : `signal ${end.signal}`;

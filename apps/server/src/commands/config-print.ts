@@ -1,4 +1,5 @@
-import { type ConfigKey, configKeys } from "../config/config-keys.ts";
+import type { ConfigKey } from "../config/config-key.ts";
+import { configKeys } from "../config/config-keys.ts";
 import type { Config } from "../config/read-config.ts";
 
 /** One row of `trivium config print`. */

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { codeModeMethodLimits, codeModeService } from "@trivium/code-mode-host";
 import { type Logger, silentLogger, TriviumError } from "@trivium/core";
-import { crabcodeMethodLimits, crabcodeService } from "@trivium/crabcode-server";
+import { agentService, crabcodeMethodLimits, crabcodeService } from "@trivium/crabcode-server";
 import { createEndpoint, type TlsOptions } from "@trivium/endpoint";
 import { grokToolsService, questionService } from "@trivium/grok-tools-server";
 import { ConfigError } from "../config/config-error.ts";
@@ -87,6 +87,7 @@ export async function startServer(
   if (crabcode !== undefined) {
     services.push(
       crabcodeService({ runtime: crabcode, version, logger: logger.child({ part: "crabcode-server" }) }),
+      agentService({ runtime: crabcode, logger: logger.child({ part: "crabcode-server" }) }),
     );
   }
   const endpoint = createEndpoint({

@@ -61,6 +61,10 @@ export async function startTools(
         },
         ...toWebSettings(values),
         mcpServers: values["tools.mcpServers"],
+        lsp: {
+          servers: values["tools.lsp.servers"],
+          trustedFolders: values["tools.lsp.trustedFolders"],
+        },
         workflow: values["tools.workflow"],
         answersQuestions: values.services.includes("grok-tools"),
       },

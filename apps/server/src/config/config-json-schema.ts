@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type ConfigKey, configKeys } from "./config-keys.ts";
+import type { ConfigKey } from "./config-key.ts";
+import { configKeys } from "./config-keys.ts";
 
 type ObjectSchema = {
   type: "object";

@@ -1,24 +1,9 @@
 import { z } from "zod";
+import { codeModeKeys } from "./code-mode-keys.ts";
+import { key } from "./config-key.ts";
+import { lspServersSchema } from "./lsp-server-schema.ts";
 import { mcpServersSchema } from "./mcp-server-schema.ts";
-import { toolRules } from "./tool-rules-schema.ts";
 import { mediaApi, webSearch } from "./web-schemas.ts";
-
-/** One setting: its type, where it may come from, and what it is when nobody says. */
-export interface ConfigKey<Schema extends z.ZodType = z.ZodType> {
-  readonly schema: Schema;
-  readonly default: z.output<Schema>;
-  readonly description: string;
-  /** Environment variable, when there is one. */
-  readonly env?: string;
-  /** Never printed. */
-  readonly isSecret?: boolean;
-  /** A path: relative ones are taken from where the value was written. */
-  readonly isPath?: boolean;
-}
-
-function key<Schema extends z.ZodType>(definition: ConfigKey<Schema>): ConfigKey<Schema> {
-  return definition;
-}
 
 const MiB = 1024 * 1024;
 const positive = z.int().positive();
@@ -102,39 +87,7 @@ export const configKeys = {
     default: undefined,
     description: "Name of the profile new sessions use. Without one: the labelled offline model.",
   }),
-  "codeMode.isolation": key({
-    schema: z.enum(["shared", "dedicated"]),
-    default: "shared",
-    description: "shared: a small pool of worker processes for all cells; dedicated: one process a session.",
-  }),
-  "codeMode.maxCells": key({
-    schema: positive,
-    default: 512,
-    description: "Live cells of the whole server; past it Execute answers RESOURCE_EXHAUSTED.",
-  }),
-  "codeMode.keepOversizedOutput": key({
-    schema: z.boolean(),
-    default: false,
-    description:
-      "Keeps what fits of an output that is too large for a message, instead of failing as the original does.",
-  }),
-  "codeMode.maxRequests": key({
-    schema: positive,
-    default: 1_024,
-    description: "Unary code-mode calls in progress; past it RESOURCE_EXHAUSTED.",
-  }),
-  "codeMode.serverTools": key({
-    schema: z.array(z.enum(["grok"])),
-    default: [],
-    description:
-      "grok: programs may call the server's own tools where a session does not say otherwise; see docs/code-mode.md.",
-  }),
-  "codeMode.serverToolRules": key({
-    schema: toolRules,
-    default: { deny: [], ask: [], allow: [] },
-    description:
-      "Which calls of the server's tools programs may make: deny, ask and allow rules; see docs/code-mode.md.",
-  }),
+  ...codeModeKeys,
   "limits.requestBytes": key({
     schema: positive,
     default: 16 * MiB,
@@ -278,6 +231,20 @@ export const configKeys = {
     isSecret: true,
     description:
       "MCP servers by name: command, args and env, or url and headers; time-outs in milliseconds. See docs/grok-tools.md.",
+  }),
+  "tools.lsp.servers": key({
+    schema: lspServersSchema,
+    default: {},
+    // Variables and settings may hold tokens.
+    isSecret: true,
+    description:
+      "Language servers by name: command, args and extensions with their languages; see docs/grok-tools.md.",
+  }),
+  "tools.lsp.trustedFolders": key({
+    schema: z.array(z.string().startsWith("/", "an absolute path")),
+    default: [],
+    description:
+      "Folders whose projects may start the language servers of their own .grok/lsp.json, with those below them.",
   }),
   "tools.workflow": key({
     schema: z.boolean(),

@@ -4,13 +4,8 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import { readConfigFile, unknownName } from "./config-file.ts";
-import {
-  type ConfigKey,
-  type ConfigName,
-  type ConfigValues,
-  configKeys,
-  isConfigName,
-} from "./config-keys.ts";
+import type { ConfigKey } from "./config-key.ts";
+import { type ConfigName, type ConfigValues, configKeys, isConfigName } from "./config-keys.ts";
 import { nearest } from "./nearest.ts";
 
 /** Where the parts of a configuration come from. */

@@ -175,7 +175,7 @@ export class Cell implements CellListener {
     return this.gone;
   }
 
-  resolveTool(toolCallId: string, outputJson: string): void {
+  resolveTool(toolCallId: string, outputJson: string | Uint8Array): void {
     if (!this.#hasEnded) this.#running?.resolveTool(toolCallId, outputJson);
   }
 

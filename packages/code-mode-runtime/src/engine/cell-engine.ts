@@ -81,8 +81,8 @@ export type CellEnd =
 
 /** A started cell. Every method is harmless after the end. */
 export interface RunningCell {
-  /** Settles the promise of a tool call with JSON text (already known to be valid JSON). */
-  resolveTool(toolCallId: string, outputJson: string): void;
+  /** Settles the promise of a tool call with JSON text (already known to be valid JSON); bytes are UTF-8. */
+  resolveTool(toolCallId: string, outputJson: string | Uint8Array): void;
   /** Rejects the promise of a tool call with a JavaScript string. */
   rejectTool(toolCallId: string, message: string): void;
   /**

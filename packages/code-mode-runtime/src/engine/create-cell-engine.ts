@@ -110,7 +110,8 @@ class WorkerCellEngine implements CellEngine {
   }
 
   releaseSession(sessionKey: string): void {
-    this.#pool.workerOf(sessionKey)?.send(0, commandKind.releaseSession, [sessionKey]);
+    const worker = this.#pool.workerOf(sessionKey);
+    worker?.send({ cell: 0, kind: commandKind.releaseSession, fields: [sessionKey] });
     this.#pool.releaseSession(sessionKey);
   }
 

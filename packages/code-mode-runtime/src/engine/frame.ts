@@ -1,3 +1,6 @@
+import { isAscii } from "node:buffer";
+import type { Writable } from "node:stream";
+
 /** Kinds of frames from the engine to a worker. */
 export const commandKind = {
   start: 1,
@@ -41,34 +44,58 @@ export interface Frame {
   readonly fields: readonly string[];
 }
 
-const headerBytes = 9;
-
-/** The bytes of one frame. */
-export function encodeFrame(frame: Frame): Buffer {
-  let size = headerBytes;
-  const lengths: number[] = [];
-  for (const field of frame.fields) {
-    const length = Buffer.byteLength(field);
-    lengths.push(length);
-    size += 4 + length;
-  }
-  const bytes = Buffer.allocUnsafe(size);
-  bytes.writeUInt32LE(size - 4, 0);
-  bytes.writeUInt32LE(frame.cell, 4);
-  bytes.writeUInt8(frame.kind, 8);
-  let offset = headerBytes;
-  frame.fields.forEach((field, index) => {
-    offset = bytes.writeUInt32LE(lengths[index] ?? 0, offset);
-    offset += bytes.write(field, offset);
-  });
-  return bytes;
+/** A frame to send. */
+export interface OutgoingFrame extends Frame {
+  /** One more field, already in UTF-8. */
+  readonly lastField?: Uint8Array | undefined;
 }
 
-/** Cuts a stream of bytes into frames. Chunks are joined only when a frame is complete. */
+const headerBytes = 9;
+/** Length of a frame or a field. */
+const lengthBytes = 4;
+/** A longer last field is sent from where it lies. */
+const maxCopiedBytes = 64 * 1024;
+
+/** The bytes of one frame; a long `lastField` is a piece of its own. */
+export function encodeFrame({ cell, kind, fields, lastField }: OutgoingFrame): Uint8Array[] {
+  let size = headerBytes;
+  const lengths: number[] = [];
+  for (const field of fields) {
+    const length = Buffer.byteLength(field);
+    lengths.push(length);
+    size += lengthBytes + length;
+  }
+  const isSeparate = lastField !== undefined && lastField.byteLength > maxCopiedBytes;
+  const lastBytes = lastField === undefined ? 0 : lengthBytes + lastField.byteLength;
+  const bytes = Buffer.allocUnsafe(isSeparate ? size + lengthBytes : size + lastBytes);
+  bytes.writeUInt32LE(size + lastBytes - lengthBytes, 0);
+  bytes.writeUInt32LE(cell, 4);
+  bytes.writeUInt8(kind, 8);
+  let offset = headerBytes;
+  for (let index = 0; index < fields.length; index++) {
+    offset = bytes.writeUInt32LE(lengths[index] ?? 0, offset);
+    offset += bytes.write(fields[index] ?? "", offset);
+  }
+  if (lastField === undefined) return [bytes];
+  offset = bytes.writeUInt32LE(lastField.byteLength, offset);
+  if (isSeparate) return [bytes, lastField];
+  bytes.set(lastField, offset);
+  return [bytes];
+}
+
+/** Sends one frame. */
+export function writeFrame(stream: Writable, frame: OutgoingFrame): void {
+  for (const piece of encodeFrame(frame)) stream.write(piece);
+}
+
+/** Cuts a stream of bytes into frames. The bytes of a frame that comes in several chunks are copied once. */
 export class FrameReader {
   readonly #maxFrameBytes: number;
-  #chunks: Buffer[] = [];
-  #buffered = 0;
+  /** What has come of the next frame, while not even its length is known. */
+  #start: Buffer = Buffer.alloc(0);
+  /** Room for a frame that has begun. */
+  #frame: Buffer | undefined;
+  #filledBytes = 0;
 
   /** @param maxFrameBytes longest frame that is accepted */
   constructor(maxFrameBytes: number) {
@@ -81,36 +108,39 @@ export class FrameReader {
    * @throws RangeError for a frame that is too long or malformed: the peer is broken, the connection is of no use.
    */
   *push(chunk: Buffer): Generator<Frame, void, undefined> {
-    this.#chunks.push(chunk);
-    this.#buffered += chunk.length;
-    while (this.#buffered >= 4) {
-      const length = this.#peekLength();
-      if (length < headerBytes - 4 || length > this.#maxFrameBytes) {
-        throw new RangeError(`a frame of ${length} bytes is outside 5..${this.#maxFrameBytes}`);
+    let rest = chunk;
+    if (this.#frame !== undefined) {
+      const copied = rest.copy(this.#frame, this.#filledBytes);
+      this.#filledBytes += copied;
+      if (this.#filledBytes < this.#frame.length) return;
+      const frame = this.#frame;
+      this.#frame = undefined;
+      yield decodeFrame(frame);
+      rest = rest.subarray(copied);
+    } else if (this.#start.length > 0) {
+      rest = Buffer.concat([this.#start, rest]);
+    }
+    while (rest.length >= lengthBytes) {
+      const size = lengthBytes + this.#lengthOf(rest);
+      if (rest.length < size) {
+        // Its bytes are waited for in the room that they take: joining them later would copy them again.
+        this.#frame = Buffer.allocUnsafeSlow(size);
+        this.#filledBytes = rest.copy(this.#frame);
+        rest = rest.subarray(rest.length);
+        break;
       }
-      if (this.#buffered < 4 + length) return;
-      yield decodeFrame(this.#take(4 + length));
+      yield decodeFrame(rest.subarray(0, size));
+      rest = rest.subarray(size);
     }
+    this.#start = rest;
   }
 
-  #peekLength(): number {
-    const first = this.#chunks[0];
-    if (first !== undefined && first.length >= 4) return first.readUInt32LE(0);
-    const joined = Buffer.concat(this.#chunks);
-    this.#chunks = [joined];
-    return joined.readUInt32LE(0);
-  }
-
-  #take(size: number): Buffer {
-    let first = this.#chunks[0] ?? Buffer.alloc(0);
-    if (first.length < size) {
-      first = Buffer.concat(this.#chunks);
-      this.#chunks = [first];
+  #lengthOf(start: Buffer): number {
+    const length = start.readUInt32LE(0);
+    if (length < headerBytes - lengthBytes || length > this.#maxFrameBytes) {
+      throw new RangeError(`a frame of ${length} bytes is outside 5..${this.#maxFrameBytes}`);
     }
-    if (first.length === size) this.#chunks.shift();
-    else this.#chunks[0] = first.subarray(size);
-    this.#buffered -= size;
-    return first.subarray(0, size);
+    return length;
   }
 }
 
@@ -118,11 +148,17 @@ function decodeFrame(bytes: Buffer): Frame {
   const fields: string[] = [];
   let offset = headerBytes;
   while (offset < bytes.length) {
-    const start = offset + 4;
+    const start = offset + lengthBytes;
     const end = start + bytes.readUInt32LE(offset);
     if (end > bytes.length) throw new RangeError("a field is longer than its frame");
-    fields.push(bytes.toString("utf8", start, end));
+    fields.push(textOf(bytes, start, end));
     offset = end;
   }
   return { cell: bytes.readUInt32LE(4), kind: bytes.readUInt8(8), fields };
+}
+
+/** Looking for bytes beyond ASCII first makes the decoding of long texts several times as fast. */
+function textOf(bytes: Buffer, start: number, end: number): string {
+  const isLong = end - start > 1024;
+  return bytes.toString(isLong && isAscii(bytes.subarray(start, end)) ? "latin1" : "utf8", start, end);
 }

@@ -53,7 +53,8 @@ export class ScriptedCell implements RunningCell {
     this.listener.ended(end);
   }
 
-  resolveTool(toolCallId: string, json: string): void {
+  resolveTool(toolCallId: string, outputJson: string | Uint8Array): void {
+    const json = typeof outputJson === "string" ? outputJson : new TextDecoder().decode(outputJson);
     this.settled.push({ toolCallId, json });
   }
 

@@ -131,8 +131,13 @@ export class ToolCallRouter implements SubscriptionOwner {
   }
 
   hasRoom(): void {
-    if (this.#waiting.length === 0) return;
-    this.#waiting = this.#waiting.filter((waiting) => !this.#offer(waiting));
+    let index = 0;
+    // Most often one place is free for hundreds that wait: looking at all of them each time would take too long.
+    while (index < this.#waiting.length && this.#subscriptions.some((subscription) => subscription.hasRoom)) {
+      const waiting = this.#waiting[index];
+      if (waiting !== undefined && this.#offer(waiting)) this.#waiting.splice(index, 1);
+      else index++;
+    }
   }
 
   left(subscription: Subscription): void {

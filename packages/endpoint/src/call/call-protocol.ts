@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Exchange } from "../exchange/exchange.ts";
 import { parseConnectTimeout, parseGrpcTimeout } from "./connect-protocol.ts";
+import type { RequestHeaders } from "./request-headers.ts";
 
 /** How a call is framed on the wire. */
 export type CallProtocol = "grpc" | "grpc-web" | "connect-unary" | "connect-stream";
@@ -26,15 +27,15 @@ export function callProtocolOf(
 /** Whether a call is gRPC with binary messages and nothing compressed, as most are. */
 export function isPlainGrpc(
   { method, headers }: Pick<Exchange, "method" | "headers">,
-  header: Headers,
+  request: Pick<RequestHeaders, "get">,
 ): boolean {
   const type = headers["content-type"];
   if (method !== "POST" || (type !== "application/grpc" && type !== "application/grpc+proto")) return false;
   const encoding = headers["grpc-encoding"];
   if (encoding !== undefined && encoding !== "identity") return false;
   // What the client takes counts only as far as this connection may be compressed at all.
-  const accepted = header.get("grpc-accept-encoding");
-  if (accepted !== null && accepted !== "identity") return false;
+  const accepted = request.get("grpc-accept-encoding");
+  if (accepted !== undefined && accepted !== "identity") return false;
   const timeout = headers["grpc-timeout"];
   return (
     typeof timeout !== "string" || parseGrpcTimeout(timeout, Number.MAX_SAFE_INTEGER).error === undefined

@@ -12,7 +12,7 @@ import {
 } from "@connectrpc/connect";
 import { type CallObserver, observerKey } from "./call-gate.ts";
 import type { CallHandler, CallRequest, CallResponse } from "./call-handler.ts";
-import { encodeEnvelope, setTrailerStatus } from "./connect-protocol.ts";
+import { setTrailerStatus } from "./connect-protocol.ts";
 import { toNodeHeaders } from "./headers.ts";
 import { LeanContext, leanHead } from "./lean-context.ts";
 import { decode, encode, normalise, normalised } from "./message-codec.ts";
@@ -46,6 +46,8 @@ type AnyFn = Parameters<Interceptor>[0];
 
 /** From here on copying a message behind its envelope costs more than a second write. */
 const SEPARATE_BYTES = 256 * 1024;
+/** One byte of flags and four of length. */
+const PREFIX_BYTES = 5;
 
 /** The answer of one call, pulled message by message. */
 class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
@@ -58,10 +60,11 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   #message: Message | undefined;
   /** The messages of a streamed answer. */
   #messages: AsyncIterator<Message> | undefined;
+  /** What interceptors made of the answer; undefined: nothing. */
   #response: UnaryResponse | StreamResponse | undefined;
   #error: ConnectError | undefined;
   /** The bytes of a large message whose envelope has been handed out. */
-  #payload: Uint8Array | undefined;
+  #payload: Uint8Array[] = [];
 
   constructor(context: LeanContext, options: GrpcHandlerOptions) {
     this.#context = context;
@@ -83,11 +86,8 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    const payload = this.#payload;
-    if (payload !== undefined) {
-      this.#payload = undefined;
-      return { done: false, value: payload };
-    }
+    const piece = this.#payload.shift();
+    if (piece !== undefined) return { done: false, value: piece };
     try {
       if (this.#message !== undefined) {
         const message = this.#message;
@@ -126,26 +126,40 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   async #openUnary(request: CallRequest, spec: Extract<MethodImplSpec, { kind: "unary" }>): Promise<void> {
     const bytes = await readSingleMessage(request.body, { kind: "unary", ...this.#options });
     const context = this.#context;
+    let own: UnaryResponse | undefined;
     const invoke: AnyFn = async (call) => {
       if (call.stream) throw new ConnectError("a unary call became a stream", Code.Internal);
-      const output = await spec.impl(call.message, contextOf(context, call));
-      return {
+      const output = await spec.impl(call.message, call === sent ? context : contextOf(context, call));
+      own = {
         stream: false,
         service: context.service,
         method: spec.method,
         message: normalise(spec.method.output, output),
-        header: context.responseHeader,
-        trailer: context.responseTrailer,
+        get header() {
+          return context.responseHeader;
+        },
+        get trailer() {
+          return context.responseTrailer;
+        },
       };
+      return own;
     };
-    const response = await this.#intercepted(invoke)({
-      ...requestOf(context),
+    const sent = {
+      ...fixedPartOf(context),
+      get header() {
+        return context.requestHeader;
+      },
+      get signal() {
+        return context.signal;
+      },
       stream: false,
       method: spec.method,
       message: decode(spec.method.input, bytes),
-    });
+    } as const;
+    const response = await this.#intercepted(invoke)(sent);
     if (response.stream) throw new ConnectError("a unary answer became a stream", Code.Internal);
-    this.#response = response;
+    // Looking at the headers of our own answer would make them.
+    if (response !== own) this.#response = response;
     this.#message = response.message;
   }
 
@@ -170,17 +184,27 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
         stream: true,
         service: context.service,
         method: spec.method,
-        message: normalised(output, spec.impl(first.value, contextOf(context, call))),
+        message: normalised(
+          output,
+          spec.impl(first.value, call === sent ? context : contextOf(context, call)),
+        ),
         header: context.responseHeader,
         trailer: context.responseTrailer,
       };
     };
-    const response = await this.#intercepted(invoke)({
-      ...requestOf(context),
+    const sent = {
+      ...fixedPartOf(context),
+      get header() {
+        return context.requestHeader;
+      },
+      get signal() {
+        return context.signal;
+      },
       stream: true,
       method: spec.method,
       message: messages(),
-    });
+    } as const;
+    const response = await this.#intercepted(invoke)(sent);
     if (!response.stream) throw new ConnectError("a streamed answer became unary", Code.Internal);
     this.#response = response;
     this.#messages = response.message[Symbol.asyncIterator]();
@@ -193,17 +217,26 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   #encode(message: Message): Uint8Array {
     const { method } = this.#options.spec;
     const { writeMaxBytes } = this.#options;
-    const bytes = encode(method.output, message);
-    if (bytes.byteLength > writeMaxBytes) {
-      const text = `message size ${bytes.byteLength} is larger than configured writeMaxBytes ${writeMaxBytes}`;
+    const pieces = encode(method.output, message);
+    const byteLength = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+    if (byteLength > writeMaxBytes) {
+      const text = `message size ${byteLength} is larger than configured writeMaxBytes ${writeMaxBytes}`;
       throw new ConnectError(text, Code.ResourceExhausted);
     }
-    if (bytes.byteLength < SEPARATE_BYTES) return encodeEnvelope(0, bytes);
-    this.#payload = bytes;
-    const prefix = Buffer.allocUnsafe(5);
-    prefix[0] = 0;
-    prefix.writeUInt32BE(bytes.byteLength, 1);
-    return prefix;
+    const isSeparate = byteLength >= SEPARATE_BYTES;
+    const frame = Buffer.allocUnsafe(PREFIX_BYTES + (isSeparate ? 0 : byteLength));
+    frame[0] = 0;
+    frame.writeUInt32BE(byteLength, 1);
+    if (isSeparate) {
+      this.#payload = pieces;
+      return frame;
+    }
+    let offset = PREFIX_BYTES;
+    for (const piece of pieces) {
+      frame.set(piece, offset);
+      offset += piece.byteLength;
+    }
+    return frame;
   }
 
   #fail(thrown: unknown): void {
@@ -220,22 +253,15 @@ class GrpcAnswer implements CallResponse, AsyncIterator<Uint8Array, undefined> {
   }
 }
 
-function requestOf(context: LeanContext): {
-  requestMethod: string;
-  url: string;
-  signal: AbortSignal;
-  header: Headers;
-  service: LeanContext["service"];
-  contextValues: ContextValues;
+/** What interceptors see of every call. Header and signal are beside it as getters: most calls need neither. */
+function fixedPartOf(context: LeanContext): {
+  readonly requestMethod: string;
+  readonly url: string;
+  readonly service: LeanContext["service"];
+  readonly contextValues: ContextValues;
 } {
-  return {
-    requestMethod: context.requestMethod,
-    url: context.url,
-    signal: context.signal,
-    header: context.requestHeader,
-    service: context.service,
-    contextValues: context.values,
-  };
+  const { requestMethod, url, service, values: contextValues } = context;
+  return { requestMethod, url, service, contextValues };
 }
 
 /** The context with what interceptors have replaced. */

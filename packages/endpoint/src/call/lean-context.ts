@@ -12,9 +12,8 @@ export class LeanContext implements HandlerContext {
   readonly method: DescMethod;
   readonly service: DescService;
   readonly url: string;
-  readonly requestHeader: Headers;
-  readonly signal: AbortSignal;
   readonly values: ContextValues;
+  readonly #request: CallRequest;
   readonly #endsAtMs: number | undefined;
   #responseHeader: Headers | undefined;
   #responseTrailer: Headers | undefined;
@@ -23,10 +22,17 @@ export class LeanContext implements HandlerContext {
     this.method = method;
     this.service = method.parent;
     this.url = request.url;
-    this.requestHeader = request.header;
-    this.signal = request.signal;
+    this.#request = request;
     this.values = request.contextValues;
     this.#endsAtMs = request.timeoutMs === undefined ? undefined : Date.now() + request.timeoutMs;
+  }
+
+  get requestHeader(): Headers {
+    return this.#request.header;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
   }
 
   get responseHeader(): Headers {

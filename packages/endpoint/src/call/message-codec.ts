@@ -8,6 +8,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { encodeInPieces, hasLargeField } from "./large-message.ts";
 
 type MessageInit = MessageInitShape<DescMessage>;
 
@@ -20,10 +21,14 @@ export function decode(desc: DescMessage, bytes: Uint8Array): Message {
   }
 }
 
-/** @throws ConnectError for a message with a value that its field cannot hold */
-export function encode(desc: DescMessage, message: Message): Uint8Array {
+/**
+ * The bytes of a message, in several pieces when it is large.
+ *
+ * @throws ConnectError for a message with a value that its field cannot hold
+ */
+export function encode(desc: DescMessage, message: Message): Uint8Array[] {
   try {
-    return toBinary(desc, message);
+    return hasLargeField(desc, message) ? encodeInPieces(desc, message) : [toBinary(desc, message)];
   } catch (thrown) {
     throw new ConnectError(`serialize binary: ${textOf(thrown)}`, Code.Internal);
   }

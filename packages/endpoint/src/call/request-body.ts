@@ -42,7 +42,6 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
     for (;;) {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#isDone) return { done: true, value: undefined };
-      this.#start();
       const chunk: unknown = body.read();
       if (chunk instanceof Uint8Array) {
         this.#hold(chunk);
@@ -54,8 +53,14 @@ export class RequestBody implements AsyncIterableIterator<Uint8Array, undefined>
         continue;
       }
       if (body.destroyed) throw connectionLost();
+      this.#start();
       await this.#change();
     }
+  }
+
+  /** Whether the client has sent all of it and all of that has been taken. */
+  get isExhausted(): boolean {
+    return this.#exchange.body.readableLength === 0 && this.#exchange.isRequestComplete;
   }
 
   return(): Promise<IteratorResult<Uint8Array, undefined>> {

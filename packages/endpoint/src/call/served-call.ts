@@ -11,8 +11,10 @@ import type { CallHandler, CallResponse } from "./call-handler.ts";
 import { type CallProtocol, timeoutOf } from "./call-protocol.ts";
 import { answerError } from "./error-answer.ts";
 import { toNodeHeaders } from "./headers.ts";
+import { LazySignal } from "./lazy-signal.ts";
 import type { RegisteredMethod } from "./registrations.ts";
 import { RequestBody } from "./request-body.ts";
+import type { RequestHeaders } from "./request-headers.ts";
 
 /** Made once: an error with its stack costs more than the rest of a small call's end. */
 const callIsOver = new ConnectError("the call is over", Code.Canceled);
@@ -45,7 +47,7 @@ export class ServedCall implements CallObserver {
   /** The handler leaves the deadline to us. */
   readonly #isLean: boolean;
   readonly #environment: CallEnvironment;
-  readonly #controller = new AbortController();
+  readonly #signal = new LazySignal();
   readonly #body: RequestBody;
   readonly #timers = new Set<Disposable>();
   #context: HandlerContext | undefined;
@@ -75,14 +77,14 @@ export class ServedCall implements CallObserver {
   }
 
   /** Serves the call. Never rejects; it resolves when the handler is done, which may be before the last byte left. */
-  async run(header: Headers): Promise<void> {
+  async run(headers: RequestHeaders): Promise<void> {
     const { endGraceMs } = this.#environment.limits;
     this.#exchange.onClose((reason) => this.#onClose(reason));
     this.#exchange.onDrain(() => this.#wake?.());
     const timeoutMs = timeoutOf(this.protocol, this.#exchange.headers);
     if (timeoutMs !== undefined && timeoutMs > MAX_TIMER_MS) {
       // Connect would give it to a timer that fires at once; ours below can wait so long.
-      for (const name of ["grpc-timeout", "connect-timeout-ms"]) header.delete(name);
+      for (const name of ["grpc-timeout", "connect-timeout-ms"]) headers.delete(name);
     }
     if (timeoutMs !== undefined) {
       const timeUp = (): ConnectError => new ConnectError("the operation timed out", Code.DeadlineExceeded);
@@ -91,15 +93,20 @@ export class ServedCall implements CallObserver {
       else this.#after(timeoutMs + endGraceMs, () => this.end(timeUp()));
     }
     const scheme = this.#exchange.connection.isEncrypted ? "https" : "http";
+    const signal = this.#signal;
     try {
       const response = await this.#handler({
         httpVersion: this.#exchange.httpVersion,
         method: this.#exchange.method,
         url: `${scheme}://${this.#exchange.authority}${this.#exchange.target}`,
-        header,
+        get header() {
+          return headers.web;
+        },
         body: this.#body,
         timeoutMs,
-        signal: this.#controller.signal,
+        get signal() {
+          return signal.signal;
+        },
         contextValues: createContextValues().set(observerKey, this),
       });
       await this.#respond(response);
@@ -132,7 +139,7 @@ export class ServedCall implements CallObserver {
   /** Tells the handler to stop with this status, and ends the call itself if it does not. */
   cancel(error: ConnectError): void {
     if (this.#isEnded) return;
-    this.#controller.abort(error);
+    this.#signal.abort(error);
     this.#body.fail(error);
     this.#after(this.#environment.limits.endGraceMs, () => this.end(error));
   }
@@ -237,7 +244,7 @@ export class ServedCall implements CallObserver {
   #complete(status: number): void {
     this.#isEnded = true;
     this.#body.fail(callIsOver);
-    if (this.#isLean) this.#controller.abort(callIsOver);
+    if (this.#isLean) this.#signal.abort(callIsOver);
     if (status === 200) this.#settle(undefined);
     else this.#settle(new ConnectError(`http status ${status}`, Code.InvalidArgument));
   }
@@ -248,7 +255,7 @@ export class ServedCall implements CallObserver {
     this.#isEnded = true;
     this.#settle(error);
     this.#clearTimers();
-    this.#controller.abort(error);
+    this.#signal.abort(error);
     this.#body.fail(error);
     this.#wake?.();
     this.#finishGenerator();

@@ -11,7 +11,7 @@ const COMPRESSED_FLAG = 1;
  * @throws ConnectError with the status of what is wrong; whatever the body fails with
  */
 export async function readSingleMessage(
-  body: AsyncIterator<Uint8Array, undefined>,
+  body: AsyncIterator<Uint8Array, undefined> & { readonly isExhausted: boolean },
   { kind, readMaxBytes }: { readonly kind: "unary" | "server-streaming"; readonly readMaxBytes: number },
 ): Promise<Uint8Array> {
   let received: Uint8Array = new Uint8Array(0);
@@ -32,6 +32,11 @@ export async function readSingleMessage(
       // The usual case: all of it in one piece, which is not copied.
       message = rest;
       filledBytes = length;
+      // Most calls are over here: the end of the request, which is an event of its own, is not waited for.
+      if (body.isExhausted) {
+        void body.return?.();
+        return message;
+      }
     } else {
       message = Buffer.allocUnsafeSlow(length);
       filledBytes = fill({ target: message, offset: 0 }, rest, kind);

@@ -18,6 +18,8 @@ export class AccessLog {
   readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #metrics: EndpointMetrics;
+  /** Counters by what their labels say; there are few. */
+  readonly #meters = new Map<string, (seconds: number) => void>();
 
   constructor(deps: { logger: Logger; clock: Clock; metrics: EndpointMetrics }) {
     this.#logger = deps.logger;
@@ -31,8 +33,7 @@ export class AccessLog {
     return ({ name, protocol, error }) => {
       const durationMs = Math.round(this.#clock.monotonic() - startMs);
       const code = error === undefined ? "ok" : codeToString(error.code);
-      this.#metrics.calls.increment({ method: name, protocol, code });
-      this.#metrics.callSeconds.observe({ method: name }, durationMs / 1000);
+      this.#meter(name, protocol, code)(durationMs / 1000);
       const fields = {
         requestId,
         method: name,
@@ -49,6 +50,21 @@ export class AccessLog {
         this.#logger.info(fields, "call ended");
       }
     };
+  }
+
+  #meter(method: string, protocol: string, code: string): (seconds: number) => void {
+    const key = `${method} ${protocol} ${code}`;
+    let meter = this.#meters.get(key);
+    if (meter === undefined) {
+      const count = this.#metrics.calls.withLabels({ method, protocol, code });
+      const observe = this.#metrics.callSeconds.withLabels({ method });
+      meter = (seconds) => {
+        count();
+        observe(seconds);
+      };
+      this.#meters.set(key, meter);
+    }
+    return meter;
   }
 }
 

@@ -76,7 +76,16 @@ export class Counter {
   readonly #values = new Map<string, number>();
 
   increment(labels: Labels = {}, by = 1): void {
+    this.#add(formatLabels(labels), by);
+  }
+
+  /** Counts one at each call, for labels that come up often: they are put into text once. */
+  withLabels(labels: Labels): () => void {
     const key = formatLabels(labels);
+    return () => this.#add(key, 1);
+  }
+
+  #add(key: string, by: number): void {
     this.#values.set(key, (this.#values.get(key) ?? 0) + by);
   }
 
@@ -95,17 +104,26 @@ export class Histogram {
   }
 
   observe(labels: Labels, seconds: number): void {
+    this.withLabels(labels)(seconds);
+  }
+
+  /** Takes one value at each call, for labels that come up often: they are put into text once. */
+  withLabels(labels: Labels): (seconds: number) => void {
     const key = formatLabels(labels);
     let series = this.#series.get(key);
     if (series === undefined) {
       series = { labels, counts: this.#bounds.map(() => 0), sum: 0, count: 0 };
       this.#series.set(key, series);
     }
-    series.count++;
-    series.sum += seconds;
-    for (const [index, bound] of this.#bounds.entries()) {
-      if (seconds <= bound) series.counts[index] = (series.counts[index] ?? 0) + 1;
-    }
+    const { counts } = series;
+    const own = series;
+    return (seconds) => {
+      own.count++;
+      own.sum += seconds;
+      for (let index = 0; index < this.#bounds.length; index++) {
+        if (seconds <= (this.#bounds[index] ?? 0)) counts[index] = (counts[index] ?? 0) + 1;
+      }
+    };
   }
 
   *lines(name: string): Iterable<string> {

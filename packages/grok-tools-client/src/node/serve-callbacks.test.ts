@@ -62,6 +62,39 @@ describe("serveCallbacks", () => {
     ]);
   });
 
+  it("hands on the first notification of a session that is opened anew", async () => {
+    const seen: unknown[] = [];
+    await using test = await served({ onNotification: ({ type }) => void seen.push(type) });
+    await test.client.sendNotification(message(1));
+    await test.client.sendNotification(message(1, "LspServerCrashed"));
+    expect(seen).toEqual(["LspServerReady", "LspServerCrashed"]);
+  });
+
+  it("gives a handler that is slow nothing twice and nothing at the same time", async () => {
+    const seen: number[] = [];
+    const first = Promise.withResolvers<void>();
+    await using test = await served({
+      onNotification: async (_notification, { sequence }) => {
+        seen.push(sequence);
+        if (sequence === 1) await first.promise;
+      },
+    });
+    // A server that has waited long enough gives up, sends it again, and goes on with the next one in the end.
+    const patience = new AbortController();
+    const given = test.client.sendNotification(message(1), { signal: patience.signal });
+    await vi.waitFor(() => expect(seen).toEqual([1]));
+    patience.abort();
+    await expect(given).rejects.toMatchObject({ code: Code.Canceled });
+    const again = test.client.sendNotification(message(1));
+    const next = test.client.sendNotification(message(2));
+    // What comes later on the same connection has overtaken them: another session does not wait.
+    await test.client.sendNotification({ ...message(3), sessionId: "other" });
+    expect(seen).toEqual([1, 3]);
+    first.resolve();
+    await Promise.all([again, next]);
+    expect(seen).toEqual([1, 3, 2]);
+  });
+
   it("lets the server try again what the handler could not take", async () => {
     let count = 0;
     const onNotification = (): void => {

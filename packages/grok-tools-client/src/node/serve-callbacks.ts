@@ -8,6 +8,7 @@ import { GrokToolsCallbackService, type ToolNotificationMsg } from "@trivium/pro
 import { errorInterceptor } from "@trivium/rpc";
 import type { CallbackAddress } from "../callback-address.ts";
 import { parseNotification, type ToolNotification } from "../notification.ts";
+import { NotificationTurns } from "./notification-turns.ts";
 import { secretInterceptor } from "./secret-interceptor.ts";
 import { type SubagentResult, type SubagentTask, toResultMessage, toSubagentTask } from "./subagent.ts";
 
@@ -24,8 +25,8 @@ export interface NotificationSource {
 /** Options of {@link serveCallbacks}. */
 export interface CallbackHostOptions {
   /**
-   * Called in the order of the server, the next one when this one has settled. When it throws the server tries the
-   * notification twice more.
+   * Called in the order of the server, per session the next one when this one has settled. When it throws the server
+   * tries the notification twice more.
    */
   readonly onNotification?: (
     notification: ToolNotification,
@@ -100,18 +101,13 @@ function callbackRoutes({
   onNotification,
   spawnSubagent,
 }: CallbackHostOptions): (router: ConnectRouter) => void {
-  const lastSequences = new Map<string, bigint>();
+  const turns = new NotificationTurns(({ sessionId, sequence, notificationJson }) =>
+    onNotification?.(parseNotification(notificationJson), { sessionId, sequence: Number(sequence) }),
+  );
   return (router: ConnectRouter): void => {
     router.service(GrokToolsCallbackService, {
       async sendNotification(message: ToolNotificationMsg) {
-        const { sessionId, sequence, notificationJson } = message;
-        // An acknowledgement that was lost brings the notification again.
-        if (lastSequences.get(sessionId) === sequence) return {};
-        await onNotification?.(parseNotification(notificationJson), {
-          sessionId,
-          sequence: Number(sequence),
-        });
-        lastSequences.set(sessionId, sequence);
+        await turns.take(message);
         return {};
       },
       ...(spawnSubagent !== undefined && {

@@ -9,11 +9,22 @@ export interface BackendFacts extends DependencySession {
 }
 
 /** What is known before a session is finalized. */
-export function factsBeforeFinalize({ settings, subagentRunner }: RuntimePorts): BackendFacts {
-  return { settings, subagentHost: subagentRunner === undefined ? undefined : "local" };
+export function factsBeforeFinalize({
+  settings,
+  subagentRunner,
+  workspace: directory,
+  homeDirectory,
+}: RuntimePorts): BackendFacts {
+  const subagentHost = subagentRunner === undefined ? undefined : "local";
+  return { settings, subagentHost, directory, homeDirectory };
 }
 
 /** What a finalized session has. */
-export function factsOfSession({ settings, subagents }: SessionScope): BackendFacts {
-  return { settings, subagentHost: subagents.host };
+export function factsOfSession({
+  settings,
+  subagents,
+  sessionDirectory: directory,
+  homeDirectory,
+}: SessionScope): BackendFacts {
+  return { settings, subagentHost: subagents.host, directory, homeDirectory };
 }

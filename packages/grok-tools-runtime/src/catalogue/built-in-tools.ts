@@ -1,11 +1,11 @@
 import type { Tool } from "../tool.ts";
-import { askUserQuestion } from "../tools/grok-build/ask-user-question/ask-user-question.ts";
-import { enterPlanMode } from "../tools/grok-build/enter-plan-mode/enter-plan-mode.ts";
-import { exitPlanMode } from "../tools/grok-build/exit-plan-mode/exit-plan-mode.ts";
 import { applyPatch } from "../tools/codex/apply-patch/apply-patch.ts";
 import { codexGrepFiles } from "../tools/codex/grep-files/grep-files.ts";
 import { codexListDir } from "../tools/codex/list-dir/list-dir.ts";
 import { codexReadFile } from "../tools/codex/read-file/read-file.ts";
+import { askUserQuestion } from "../tools/grok-build/ask-user-question/ask-user-question.ts";
+import { enterPlanMode } from "../tools/grok-build/enter-plan-mode/enter-plan-mode.ts";
+import { exitPlanMode } from "../tools/grok-build/exit-plan-mode/exit-plan-mode.ts";
 import {
   getTaskOutput,
   getTerminalCommandOutput,
@@ -16,6 +16,7 @@ import { imageGen } from "../tools/grok-build/image-gen/image-gen.ts";
 import { imageToVideo } from "../tools/grok-build/image-to-video/image-to-video.ts";
 import { killTask, killTerminalCommand } from "../tools/grok-build/kill-task/kill-task.ts";
 import { listDir } from "../tools/grok-build/list-dir/list-dir.ts";
+import { lsp } from "../tools/grok-build/lsp/lsp.ts";
 import { memoryGet } from "../tools/grok-build/memory-get/memory-get.ts";
 import { memorySearch } from "../tools/grok-build/memory-search/memory-search.ts";
 import { monitor } from "../tools/grok-build/monitor/monitor.ts";
@@ -68,6 +69,7 @@ export const builtInTools: readonly Tool[] = [
   task,
   webSearch,
   webFetch,
+  lsp,
   imageGen,
   imageEdit,
   imageToVideo,

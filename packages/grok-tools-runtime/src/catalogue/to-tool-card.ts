@@ -5,6 +5,7 @@ import type { JsonObject } from "../json.ts";
 import { shorten } from "../shorten.ts";
 import type { ToolCard, ToolCardCapabilities } from "../tool-card.ts";
 import { labelOfKind } from "../tool-kind.ts";
+import { shownParams } from "../tool-params.ts";
 import type { RegisteredTool } from "../tool-registry.ts";
 import type { BackendFacts } from "./backend-facts.ts";
 
@@ -25,8 +26,10 @@ export function toToolCard(
   variation: CardVariation,
 ): ToolCard {
   const { tool, namespace, outputSchema, paramsSchema, defaultParams } = registered;
+  const { currentParams } = variation;
   return {
     ...variation,
+    currentParams: currentParams && shownParams(tool.params, currentParams),
     id: tool.id,
     namespace,
     kind: tool.kind,

@@ -14,6 +14,7 @@ import { createOpenDefaults, type OpenDefaults } from "./open-defaults.ts";
 import {
   changedOptions,
   checkLiveChange,
+  shownOptions,
   type ToolOptions,
   toToolOptions,
   withoutKeys,
@@ -59,15 +60,17 @@ export class SessionControls {
     return toggle(this.openDefaults.disabled, registered.tool.id, isEnabled);
   }
 
-  /** The options of a tool. */
+  /** The options of a tool, without secrets, as after a change. */
   options(name: string): ToolOptions {
     const toolset = this.#toolset();
     if (toolset === undefined) {
       const registered = findRegistered(this.#ports, name);
-      return toToolOptions(registered, this.openDefaults.params.get(registered.tool.id) ?? {});
+      const { tool } = registered;
+      return shownOptions(tool, toToolOptions(registered, this.openDefaults.params.get(tool.id) ?? {}));
     }
     const configured = findConfigured(toolset, name);
-    return toToolOptions(configured.registered, configuredParams(toolset, configured));
+    const { registered } = configured;
+    return shownOptions(registered.tool, toToolOptions(registered, configuredParams(toolset, configured)));
   }
 
   /**
@@ -149,7 +152,7 @@ export class SessionControls {
       const { id } = registered.tool;
       const options = change(registered, this.openDefaults.params.get(id) ?? {});
       this.openDefaults.params.set(id, options.configured);
-      return options;
+      return shownOptions(registered.tool, options);
     }
     const configured = findConfigured(toolset, name);
     const options = change(configured.registered, configuredParams(toolset, configured));
@@ -159,7 +162,7 @@ export class SessionControls {
     toolset.params.set(stateKey, options.effective);
     toolset.configuredParams.set(stateKey, options.configured);
     toolset.stateFile.schedule(() => snapshotState(toolset));
-    return options;
+    return shownOptions(configured.registered.tool, options);
   }
 
   #findOpen(name: string): ConfiguredTool["registered"] {

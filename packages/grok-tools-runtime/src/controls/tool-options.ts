@@ -4,6 +4,7 @@ import { createToolsetView } from "../finalize/toolset-view.ts";
 import { FinalizeConfigError } from "../finalize/violation.ts";
 import { currentParams, type FinalizedToolset } from "../finalized-toolset.ts";
 import type { JsonObject } from "../json.ts";
+import { shownParams } from "../tool-params.ts";
 import type { RegisteredTool } from "../tool-registry.ts";
 
 /** The options of a tool. The first three are empty objects for a tool without params. */
@@ -25,6 +26,18 @@ export function toToolOptions(
     defaults: defaultParams,
     configured,
     schema: paramsSchema,
+  };
+}
+
+/** Options as they may be shown: without secrets. */
+export function shownOptions(
+  { params }: Pick<RegisteredTool["tool"], "params">,
+  options: ToolOptions,
+): ToolOptions {
+  return {
+    ...options,
+    effective: shownParams(params, options.effective),
+    configured: shownParams(params, options.configured),
   };
 }
 

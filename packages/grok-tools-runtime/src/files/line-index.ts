@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { countLineFeeds } from "./count-line-feeds.ts";
 import type { DetectedEncoding } from "./text-encoding.ts";
 
 /** Bytes read at once. Even, so that UTF-16 units are never cut. */
@@ -11,6 +12,11 @@ export type ChunkObserver = (chunk: Uint8Array) => void;
 export interface LineSource {
   readonly handle: FileHandle;
   readonly signal: AbortSignal;
+}
+
+interface PendingChunk {
+  readonly start: number;
+  readonly bytes: Promise<Buffer>;
 }
 
 /**
@@ -52,7 +58,7 @@ export class LineIndex {
 
   /** Reads to the end, so that the number of lines is exact. `observe` sees every byte after the byte order mark. */
   async complete(source: LineSource, observe?: ChunkObserver): Promise<void> {
-    while (!this.isComplete) await this.#scanChunk(source, observe);
+    await this.#scan(source, { isEnough: () => false, observe });
   }
 
   /**
@@ -66,9 +72,9 @@ export class LineIndex {
   ): Promise<number | undefined> {
     if (line <= 1) return this.#markBytes;
     const feedsNeeded = line - 1;
-    while (!this.isComplete && this.#feedsSoFar < feedsNeeded && this.#scannedBytes < stopBytes) {
-      await this.#scanChunk(source);
-    }
+    await this.#scan(source, {
+      isEnough: () => this.#feedsSoFar >= feedsNeeded || this.#scannedBytes >= stopBytes,
+    });
     if (this.#feedsSoFar < feedsNeeded) return undefined;
     const chunkIndex = this.#chunkWithFeed(feedsNeeded);
     const start = this.#markBytes + chunkIndex * CHUNK_BYTES;
@@ -81,15 +87,51 @@ export class LineIndex {
     return this.#feedsBefore.at(-1) ?? 0;
   }
 
-  async #scanChunk(source: LineSource, observe?: ChunkObserver): Promise<void> {
-    source.signal.throwIfAborted();
-    const start = this.#scannedBytes;
+  /** Counts chunk by chunk to the end of the file, or until it is enough. */
+  async #scan(
+    source: LineSource,
+    { isEnough, observe }: { isEnough: () => boolean; observe?: ChunkObserver | undefined },
+  ): Promise<void> {
+    if (this.isComplete || isEnough()) return;
+    // Two take turns: one is counted while the next chunk is read into the other.
+    const buffers: Buffer[] = [];
+    const read = (start: number, round: number): PendingChunk => {
+      const buffer = (buffers[round % 2] ??= Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.sizeBytes)));
+      return this.#readChunk(source, start, buffer);
+    };
+    let ahead: PendingChunk | undefined;
+    try {
+      for (let round = 0; !this.isComplete && !isEnough(); round += 1) {
+        source.signal.throwIfAborted();
+        const start = this.#scannedBytes;
+        // Somebody who shares the index was quicker: what was read ahead is not wanted, but its buffer is.
+        if (ahead !== undefined && ahead.start !== start) await ahead.bytes;
+        const chunk = await (ahead?.start === start ? ahead : read(start, round)).bytes;
+        const next = start + CHUNK_BYTES;
+        // After a second chunk many may follow.
+        ahead = round > 0 && next < this.sizeBytes ? read(next, round + 1) : undefined;
+        this.#add(chunk, start, observe);
+      }
+    } finally {
+      // The buffers and the file are in use until then.
+      await ahead?.bytes.catch(() => undefined);
+    }
+  }
+
+  #readChunk(source: LineSource, start: number, buffer: Buffer): PendingChunk {
     const length = Math.min(CHUNK_BYTES, this.sizeBytes - start);
-    const chunk = await readRange(source, start, length);
+    const bytes = fill(source, start, buffer.subarray(0, length));
+    // Awaited in order; a failure of one that is read ahead is not unhandled until then.
+    bytes.catch(() => undefined);
+    return { start, bytes };
+  }
+
+  #add(chunk: Uint8Array, start: number, observe: ChunkObserver | undefined): void {
     // Two reads may share the index; the other one has done this chunk.
     if (this.#scannedBytes !== start) return;
     observe?.(chunk);
     this.#feedsBefore.push(this.#feedsSoFar + this.#countFeeds(chunk));
+    const length = Math.min(CHUNK_BYTES, this.sizeBytes - start);
     // A file that became shorter ends here; what was promised beyond is gone.
     this.#scannedBytes += chunk.length < length ? this.sizeBytes : length;
   }
@@ -107,11 +149,8 @@ export class LineIndex {
   }
 
   #countFeeds(chunk: Uint8Array): number {
+    if (this.#unitBytes === 1) return countLineFeeds(chunk);
     let count = 0;
-    if (this.#unitBytes === 1) {
-      for (let at = 0; at < chunk.length; at += 1) if (chunk[at] === 10) count += 1;
-      return count;
-    }
     for (let at = 0; at + 1 < chunk.length; at += 2) if (this.#isFeed(chunk, at)) count += 1;
     return count;
   }
@@ -139,10 +178,13 @@ export async function readRange(
   start: number,
   length: number,
 ): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length);
+  return await fill({ handle }, start, Buffer.allocUnsafe(length));
+}
+
+async function fill({ handle }: Pick<LineSource, "handle">, start: number, buffer: Buffer): Promise<Buffer> {
   let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, start + filled);
+  while (filled < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, start + filled);
     if (bytesRead === 0) break;
     filled += bytesRead;
   }

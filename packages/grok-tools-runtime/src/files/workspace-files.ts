@@ -170,7 +170,12 @@ export class WorkspaceFiles {
         firstLine: detail.new_line,
         lastLine: detail.new_line + (detail.new_string.split("\n").length - 1),
       }));
-      const value = { absolutePath, before: decodeFile(current.bytes), after: decodeFile(outcome.bytes), details };
+      const value = {
+        absolutePath,
+        before: decodeFile(current.bytes),
+        after: decodeFile(outcome.bytes),
+        details,
+      };
       return { write: outcome, result: { kind: "ok", ...value } };
     });
   }

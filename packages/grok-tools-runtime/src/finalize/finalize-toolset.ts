@@ -69,6 +69,7 @@ export async function finalizeToolset(
     truncation: config.truncation,
     remindersEnabled,
     subagentHost: subagentHostOf(ports, config),
+    directory: directory.directory,
   });
   const { toolset, warnings, callback } = await buildToolset(ports, request, {
     directory,

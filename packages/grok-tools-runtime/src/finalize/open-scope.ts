@@ -85,6 +85,7 @@ export async function openScope(ports: RuntimePorts, request: ScopeRequest): Pro
       readsDefinitions: settings.agentDefinitions,
       directory,
       homeDirectory,
+      workspaceRoots,
       timeoutMs: limits.validationMs,
       clock,
       logger,
@@ -114,6 +115,8 @@ function notificationsOf(
     name: "notifications",
     create: (scope) => scope,
     fileTouched({ settings }, file) {
+      // The content is decoded when it is looked at.
+      if (outbox.isClosed) return;
       const notification = toFileWritten(file, settings.fileWrittenContent);
       if (notification !== undefined) outbox.add(notification);
     },
@@ -133,11 +136,11 @@ function childrenOf(
     create: () => coordinator,
     dispose: () => coordinator.close(),
     isBusy: () => coordinator.isBusy,
-    reminders() {
+    reminders(_coordinator, call) {
       const completions = coordinator.takeCompletions();
       // Ends of commands and of children are saved as one list of those that were told.
       if (completions.length > 0) scope.resource(taskRegistry).loadReported(completions.map(({ id }) => id));
-      return completions.map(({ text }) => text);
+      return call.areCompletionsMuted ? [] : completions.map(({ text }) => text);
     },
   };
 }

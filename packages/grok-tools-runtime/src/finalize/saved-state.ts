@@ -19,7 +19,8 @@ export function initialStateViolation({ fault, message }: StateFault): Violation
 }
 
 /**
- * Makes the resources that the tools list and hands them what was saved; initial values win over those from disk.
+ * Makes the resources that the tools list and hands them what was saved, initial values before those from disk, then
+ * the params of the tools.
  * Returns the keys of initial values that could not be decoded.
  */
 export function loadResources(
@@ -28,11 +29,18 @@ export function loadResources(
   { disk, initial }: { disk: StateDocument; initial: StateDocument },
 ): string[] {
   resources.load(disk.state);
+  const observers = observersOf(tools);
+  for (const definition of observers.first) resources.get(definition);
   for (const { registered } of tools) {
     for (const definition of registered.tool.resources) resources.get(definition);
   }
-  for (const definition of observersOf(tools)) resources.get(definition);
-  return [...resources.load(initial.state), ...undecodableParams(tools, initial)];
+  for (const definition of observers.last) resources.get(definition);
+  const skipped = resources.load(initial.state);
+  for (const { registered, params } of tools) {
+    for (const definition of registered.tool.resources)
+      definition.configure?.(resources.get(definition), params);
+  }
+  return [...skipped, ...undecodableParams(tools, initial)];
 }
 
 /** All params by state key: those of the tools as configured, those of other tools as they were saved. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonValue } from "../json.ts";
 import type { ResourceDefinition, SessionScope } from "../session-resource.ts";
+import { goalParams } from "./goal-params.ts";
 
 /** Entries that are kept. */
 const MAX_LOG = 200;
@@ -93,6 +94,9 @@ export class Goal {
 export const goal: ResourceDefinition<Goal> = {
   name: "goal",
   create: (scope) => new Goal(scope),
+  configure: (resource, params) => resource.adopt(goalParams.schema.parse(params).objective),
+  // Who works towards a goal is not to be led away from it.
+  mutesCompletions: (resource) => resource.status === "active",
   state: {
     key: "trivium.Goal",
     load: (resource, value) => resource.load(value),

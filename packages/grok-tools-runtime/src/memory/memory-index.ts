@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openFile } from "../files/open-file.ts";
 import type { ResourceDefinition, SessionScope } from "../session-resource.ts";
+import { worktreeFolder } from "../subagents/worktree.ts";
 import { type IndexedText, indexText, rank } from "./bm25.ts";
 import { type Chunk, chunkMarkdown } from "./chunk-markdown.ts";
 import { type MemoryRoot, type MemorySource, memoryRoots } from "./memory-roots.ts";
@@ -71,7 +72,10 @@ export class MemoryIndex {
     const documents = new Map<string, Document>();
     let totalBytes = 0;
     for (const root of await memoryRoots(this.#scope)) {
-      for (const path of await documentsBelow(root.path, signal)) {
+      for (const path of await documentsBelow(root.path, {
+        signal,
+        leftOut: worktreeFolder(this.#scope.sessionFolder),
+      })) {
         if (documents.size >= MAX_DOCUMENTS || totalBytes >= MAX_TOTAL_BYTES) break;
         signal.throwIfAborted();
         const document = await readDocument(path, root, this.#documents.get(path)).catch(() => {
@@ -104,8 +108,14 @@ async function readDocument(
   return { stamp, sizeBytes, modifiedMs: stats.mtimeMs, texts };
 }
 
-/** Markdown files below a folder in the order of their names. Folders behind links are not entered. */
-async function documentsBelow(folder: string, signal: AbortSignal, depth = 0): Promise<string[]> {
+/**
+ * Markdown files below a folder in the order of their names. Folders behind links are not entered, nor the one that is
+ * to be left out.
+ */
+async function documentsBelow(
+  folder: string,
+  { signal, leftOut, depth = 0 }: { signal: AbortSignal; leftOut: string; depth?: number },
+): Promise<string[]> {
   signal.throwIfAborted();
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
     // Not readable: nothing to find there.
@@ -115,8 +125,9 @@ async function documentsBelow(folder: string, signal: AbortSignal, depth = 0): P
   const paths: string[] = [];
   for (const entry of entries) {
     const path = join(folder, entry.name);
+    if (path === leftOut) continue;
     if (entry.isDirectory() && depth < MAX_DEPTH) {
-      paths.push(...(await documentsBelow(path, signal, depth + 1)));
+      paths.push(...(await documentsBelow(path, { signal, leftOut, depth: depth + 1 })));
     } else if (/\.(md|markdown)$/i.test(entry.name)) paths.push(path);
     if (paths.length >= MAX_DOCUMENTS) break;
   }

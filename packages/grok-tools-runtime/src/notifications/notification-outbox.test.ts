@@ -146,4 +146,13 @@ describe("NotificationOutbox", () => {
     await test.outbox.close();
     expect(test.clock.pendingTimers).toBe(0);
   });
+
+  it("gives up no other one for one that is too large even alone", async () => {
+    const test = outbox();
+    test.outbox.add(critical("a"));
+    test.outbox.add(critical("x".repeat(33 * 1024 * 1024)));
+    test.outbox.open(test.link);
+    await test.clock.advance(0);
+    expect(namesOf(test.link)).toEqual(["a"]);
+  });
 });

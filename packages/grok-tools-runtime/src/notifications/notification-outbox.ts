@@ -30,6 +30,11 @@ export class NotificationOutbox {
     this.#logger = logger;
   }
 
+  /** Nothing will be delivered any more, so nobody needs to make notifications. */
+  get isClosed(): boolean {
+    return this.#state === "closed";
+  }
+
   /** Adds a notification. Before {@link NotificationOutbox.open} it waits; once there is no host it is dropped. */
   add(notification: ToolNotification): void {
     if (this.#state === "closed") return;

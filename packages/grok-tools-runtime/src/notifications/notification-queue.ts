@@ -44,9 +44,10 @@ export class NotificationQueue {
   add(notification: ToolNotification): number {
     const json = JSON.stringify(notification);
     const item = { type: notification.type, json, isCritical: critical.has(notification.type) };
+    if (json.length > MAX_BYTES) return 1;
     let lostCount = 0;
     while (!this.#hasRoomFor(item)) {
-      if (!item.isCritical || this.#items.length === 0) return lostCount + 1;
+      if (!item.isCritical) return lostCount + 1;
       this.#evict();
       lostCount += 1;
     }

@@ -5,31 +5,52 @@ export interface Chunk {
   readonly offset: number;
 }
 
+const encoder = new TextEncoder();
+/** What one UTF-16 unit needs at most in UTF-8. */
+const BYTES_PER_UNIT = 3;
+
 /**
- * Cuts a text into slices of at most `maxBytes`, between characters; a character that is longer than that goes out
- * whole. An empty text has no slice.
+ * Cuts a text, which comes in pieces of whole characters, into slices of at most `maxBytes`, between characters; a
+ * character that is longer than that goes out whole. An empty text has no slice.
+ *
+ * Each slice is encoded when it is asked for: besides the text there is one slice in memory, not the text once more.
  */
-export function* chunkText(text: string, maxBytes: number): Generator<Chunk> {
-  const bytes = new TextEncoder().encode(text);
+export function* chunkText(pieces: Iterable<string>, maxBytes: number): Generator<Chunk> {
   let offset = 0;
-  while (offset < bytes.length) {
-    const end = characterBorder(bytes, offset, offset + maxBytes);
-    yield { data: bytes.subarray(offset, end), offset };
-    offset = end;
+  let buffer = new Uint8Array(0);
+  let filled = 0;
+  for (const piece of pieces) {
+    let rest = piece;
+    while (rest !== "") {
+      buffer = withRoom(buffer, filled, { wanted: rest.length * BYTES_PER_UNIT, maxBytes });
+      const { read, written } = encoder.encodeInto(rest, buffer.subarray(filled));
+      filled += written;
+      rest = rest.slice(read);
+      if (rest === "") break;
+      const first = filled === 0 ? firstCharacter(rest) : "";
+      rest = rest.slice(first.length);
+      const data = filled === 0 ? encoder.encode(first) : buffer.subarray(0, filled);
+      yield { data, offset };
+      offset += data.length;
+      buffer = new Uint8Array(0);
+      filled = 0;
+    }
   }
+  if (filled > 0) yield { data: buffer.subarray(0, filled), offset };
 }
 
-/** The last border between characters up to `limit`, or the first one after `start` when there is none before. */
-function characterBorder(bytes: Uint8Array, start: number, limit: number): number {
-  if (limit >= bytes.length) return bytes.length;
-  let end = limit;
-  while (end > start && isContinuation(bytes[end])) end--;
-  if (end > start) return end;
-  end = start + 1;
-  while (end < bytes.length && isContinuation(bytes[end])) end++;
-  return end;
+function withRoom(
+  buffer: Uint8Array<ArrayBuffer>,
+  filled: number,
+  { wanted, maxBytes }: { wanted: number; maxBytes: number },
+): Uint8Array<ArrayBuffer> {
+  const needed = Math.min(maxBytes, filled + wanted);
+  if (buffer.length >= needed) return buffer;
+  const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, Math.max(needed, buffer.length * 2)));
+  larger.set(buffer.subarray(0, filled));
+  return larger;
 }
 
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
+function firstCharacter(text: string): string {
+  return String.fromCodePoint(text.codePointAt(0) ?? 0);
 }

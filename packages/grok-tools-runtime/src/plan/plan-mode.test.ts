@@ -14,6 +14,7 @@ import type { ToolKind } from "../tool-kind.ts";
 import { defaultToolSettings } from "../tool-settings.ts";
 import { enterPlanMode } from "../tools/grok-build/enter-plan-mode/enter-plan-mode.ts";
 import { exitPlanMode } from "../tools/grok-build/exit-plan-mode/exit-plan-mode.ts";
+import { planMode } from "./plan-mode.ts";
 import { planParams } from "./plan-params.ts";
 
 type Overrides = Partial<ToolContext> & { readonly plan?: JsonObject };
@@ -168,6 +169,20 @@ describe("approval of a plan", () => {
     expect(failure?.reason).toBe(expected.reason);
     expect(told.map(({ type }) => type)).toEqual(["UserQuestionAsked", ...expected.told]);
     if ("feedback" in outcome) expect(promptText).toContain("use less code");
+  });
+
+  it.each([" \n", undefined])("is not got round with a plan that is empty: %j", async (content) => {
+    await using folder = await temporaryFolder();
+    if (content !== undefined) await writeFile(join(folder.path, "plan.md"), content);
+    const told: ToolNotification[] = [];
+    const asked = context(folder.path, { plan, settings, notify: (one) => told.push(one) });
+    asked.resource(planMode).enter({ enforce: true, planFile: join(folder.path, "plan.md") });
+    const { output, failure, promptText } = await exitPlanMode.run({}, asked);
+    expect(output).toHaveProperty("EmptyPlan");
+    expect(failure).toMatchObject({ code: ErrorCode.EXECUTION_FAILED, reason: "plan_not_approved" });
+    expect(promptText).toContain("stays on");
+    expect(asked.resource(planMode).isActive).toBe(true);
+    expect(told).toEqual([]);
   });
 
   it("is not given where nobody can give it", async () => {

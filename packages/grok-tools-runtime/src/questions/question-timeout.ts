@@ -1,5 +1,7 @@
 /** How long questions wait unless configured otherwise. */
 export const DEFAULT_TIMEOUT_SECONDS = 1_800;
+/** Ten years. The end has to be a date that can be told. */
+const MAX_TIMEOUT_SECONDS = 10 * 365 * 86_400;
 
 /** What decides how long a question waits. */
 export interface QuestionTimeoutParams {
@@ -16,5 +18,5 @@ export function questionTimeoutMs(
   if (timeout_enabled === false) return undefined;
   const fromServer = Number(environment["GROK_ASK_USER_QUESTION_TIMEOUT_SECS"] ?? "");
   const seconds = [timeout_secs ?? 0, fromServer].find((value) => Number.isFinite(value) && value > 0);
-  return (seconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  return Math.min(seconds ?? DEFAULT_TIMEOUT_SECONDS, MAX_TIMEOUT_SECONDS) * 1000;
 }

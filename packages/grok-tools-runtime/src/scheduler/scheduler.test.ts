@@ -24,13 +24,14 @@ type Harness = {
   readonly changes: () => number;
 };
 
-function harness(subagents?: FakeSubagents): Harness {
+function harness(subagents?: FakeSubagents, session = new AbortController()): Harness {
   const clock = new ManualClock();
   const told: ToolNotification[] = [];
   let changes = 0;
   const scheduler = new Scheduler(
     toolContext({
       clock,
+      sessionSignal: session.signal,
       ids: sequentialIds(),
       notify: (notification) => told.push(notification),
       stateChanged: () => {
@@ -213,6 +214,29 @@ describe("Scheduler state", () => {
       expect(scheduler.list()).toHaveLength(1);
     },
   );
+
+  it("tells that tasks are gone when another schedule takes their place", () => {
+    const { scheduler, told } = harness();
+    const task = { intervalSecs: 60, prompt: "p", durable: true, createdAt: "2026-01-01T00:00:00Z" };
+    scheduler.load({ tasks: [{ ...task, id: "00000000000a" }] });
+    scheduler.load({ tasks: [{ ...task, id: "00000000000b" }] });
+    expect(told).toMatchObject([
+      { type: "ScheduledTaskCreated", task_id: "00000000000a" },
+      { type: "ScheduledTaskRemoved", task_id: "00000000000a", reason: "unknown", revision: 2 },
+      { type: "ScheduledTaskCreated", task_id: "00000000000b" },
+    ]);
+  });
+
+  it("keeps what becomes due while its session ends for the next life", async () => {
+    const session = new AbortController();
+    const { scheduler, clock, told } = harness(fakeSubagents(), session);
+    scheduler.create({ ...background, durable: true });
+    session.abort();
+    await clock.advance(5 * MINUTE_MS);
+    expect(typesOf(told)).toEqual(["ScheduledTaskCreated"]);
+    expect(scheduler.save()).toMatchObject({ tasks: [{ lastFiredAt: null }] });
+    expect(clock.pendingTimers).toBe(0);
+  });
 
   it("runs an overdue task once, a little later, after it is restored", async () => {
     const { scheduler, clock, told } = harness();

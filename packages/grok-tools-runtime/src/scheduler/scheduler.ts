@@ -108,9 +108,14 @@ export class Scheduler {
     const { clock, ids } = this.#scope;
     const saved = readSchedule(value, () => ids.timeOrderedUuid());
     if (saved === undefined) return false;
+    const tasks = saved.tasks.slice(0, MAX_TASKS);
+    for (const known of this.list()) {
+      if (!tasks.some(({ id }) => id === known.id)) this.#remove(known, "unknown");
+    }
     this.#tasks.clear();
+    this.#heldUntilMs.clear();
     this.#occurrenceJournal = saved.occurrenceJournal;
-    for (const task of saved.tasks.slice(0, MAX_TASKS)) {
+    for (const task of tasks) {
       this.#tasks.set(task.id, task);
       if (nextFireMs(task) <= clock.now()) {
         this.#heldUntilMs.set(task.id, clock.now() + this.#jitterMs(task));
@@ -154,6 +159,8 @@ export class Scheduler {
   }
 
   #wake(): void {
+    // A session that ends starts nothing any more; what is due now is overdue in its next life.
+    if (this.#scope.sessionSignal.aborted) return;
     const nowMs = this.#scope.clock.now();
     for (const task of this.list()) {
       if (this.#wakeMs(task) > nowMs) continue;
@@ -201,7 +208,7 @@ export class Scheduler {
     }
   }
 
-  #remove(task: ScheduledTask, reason: "deleted" | "expired" | "shutdown"): void {
+  #remove(task: ScheduledTask, reason: "deleted" | "expired" | "shutdown" | "unknown"): void {
     this.#tasks.delete(task.id);
     this.#heldUntilMs.delete(task.id);
     task.revision += 1;

@@ -68,7 +68,11 @@ export class SessionResources implements AsyncDisposable {
   }
 
   /** Texts of all resources for the model after a call. */
-  async reminders(call: FinishedCall): Promise<string[]> {
+  async reminders(finished: Omit<FinishedCall, "areCompletionsMuted">): Promise<string[]> {
+    const areCompletionsMuted = [...this.#held.values()].some(
+      ({ definition, resource }) => definition.mutesCompletions?.(resource) === true,
+    );
+    const call: FinishedCall = { ...finished, areCompletionsMuted };
     const texts = await Promise.all(
       [...this.#held.values()].map(async ({ definition, resource }) => {
         try {

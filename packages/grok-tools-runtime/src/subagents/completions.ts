@@ -14,6 +14,11 @@ export class Completions {
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
   }
 
+  /** Keeps nothing of children that are known no longer. */
+  forget(children: readonly Child[]): void {
+    if (children.length > 0) this.#waiting = this.#waiting.filter((child) => !children.includes(child));
+  }
+
   /** The children whose end nobody has received meanwhile. They are not given again. */
   takeAll(): Child[] {
     const taken = this.#waiting.filter(({ isDelivered, isHeld }) => !isDelivered && !isHeld);

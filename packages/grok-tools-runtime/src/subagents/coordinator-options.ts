@@ -7,7 +7,10 @@ import type { SubagentRunner } from "./subagent-runner.ts";
 /** What the children of a session are run with. */
 export interface CoordinatorOptions extends Pick<RunContext, "tools" | "host"> {
   readonly scope: RunContext["scope"] &
-    Pick<SessionScope, "ids" | "notify" | "toolName" | "workspaceRoots" | "sessionSignal">;
+    Pick<
+      SessionScope,
+      "ids" | "notify" | "toolName" | "configuredTools" | "workspaceRoots" | "sessionSignal"
+    >;
   /** The first that applies; undefined: nobody. */
   readonly runner: { readonly kind: "callback" | "local"; readonly runner: SubagentRunner } | undefined;
   readonly types: SubagentTypes;

@@ -23,6 +23,7 @@ function coordinator(limits: Partial<SubagentLimits> = {}) {
       readsDefinitions: false,
       directory: scope.sessionDirectory,
       homeDirectory: undefined,
+      workspaceRoots: undefined,
       timeoutMs: 2_000,
       clock,
       logger: scope.logger,
@@ -122,4 +123,17 @@ it("keeps 256 ends for the model", async () => {
   expect(ids).toHaveLength(256);
   expect(ids).not.toContain("c0");
   expect(test.children.takeCompletions()).toEqual([]);
+});
+
+it("forgets the oldest ends when their texts are larger than 64 MiB together", async () => {
+  const test = coordinator();
+  const output = "x".repeat(24 * 1024 * 1024);
+  for (const id of ["a", "b", "c"]) {
+    const child = await test.start({ id });
+    await test.running(test.children.list().length);
+    test.runner.children.find(({ run }) => run.id === id)?.end({ output });
+    await child.finished;
+  }
+  expect(test.children.list().map(({ id }) => id)).toEqual(["b", "c"]);
+  expect(test.children.takeCompletions().map(({ id }) => id)).toEqual(["b", "c"]);
 });

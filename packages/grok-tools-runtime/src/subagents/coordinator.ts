@@ -5,6 +5,7 @@ import { Child, type ChildPlan } from "./child.ts";
 import { ChildLine } from "./child-line.ts";
 import { Completions, completionText } from "./completions.ts";
 import type { CoordinatorOptions } from "./coordinator-options.ts";
+import { EndedChildren } from "./ended-children.ts";
 import { planChild } from "./plan-child.ts";
 import { runChild } from "./run-child.ts";
 import { callbackUnreachable, channelClosed, noHost } from "./subagent-errors.ts";
@@ -18,17 +19,13 @@ import type {
   SubagentType,
 } from "./subagents.ts";
 
-/** Ended children that stay known. */
-const MAX_ENDED = 1024;
-
 /** The children of one session and their life cycle. It runs none itself: a {@link SubagentRunner} does. */
 export class SubagentCoordinator implements Subagents, SubagentControl {
   readonly #options: CoordinatorOptions;
   readonly #children = new Map<string, Child>();
   readonly #line: ChildLine;
   readonly #completions = new Completions();
-  /** Ended, oldest first. */
-  readonly #ended = new Set<Child>();
+  readonly #ended = new EndedChildren();
   #isStopped = false;
   #closing: Promise<void> | undefined;
 
@@ -52,7 +49,7 @@ export class SubagentCoordinator implements Subagents, SubagentControl {
 
   /** Some child has not ended. */
   get isBusy(): boolean {
-    return this.#children.size > this.#ended.size;
+    return this.#children.size > this.#ended.count;
   }
 
   get(id: string): Child | undefined {
@@ -173,13 +170,10 @@ export class SubagentCoordinator implements Subagents, SubagentControl {
 
   #finish(child: Child, end: NonNullable<Child["end"]>): void {
     child.finish(end, this.#options.scope.clock.now());
-    this.#ended.add(child);
     this.#announce(child);
-    for (const oldest of this.#ended) {
-      if (this.#ended.size <= MAX_ENDED) break;
-      this.#ended.delete(oldest);
-      this.#children.delete(oldest.id);
-    }
+    const forgotten = this.#ended.add(child);
+    this.#completions.forget(forgotten);
+    for (const { id } of forgotten) this.#children.delete(id);
   }
 
   /** Tells host and model about an end that nobody has received: of a child of the host, unless it was cancelled. */

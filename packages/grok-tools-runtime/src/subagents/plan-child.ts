@@ -2,13 +2,15 @@ import { resolve } from "node:path";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { realDirectory } from "../execute/call-directory.ts";
 import { isInsideRoots } from "../files/path-jail.ts";
+import { shorten } from "../shorten.ts";
 import { ToolError } from "../tool-error.ts";
 import type { Child, ChildPlan } from "./child.ts";
 import type { CoordinatorOptions } from "./coordinator-options.ts";
+import { repositoryRoot } from "./repository-root.ts";
 import { refused } from "./subagent-errors.ts";
 import type { SubagentRunner } from "./subagent-runner.ts";
 import type { SubagentRequest } from "./subagents.ts";
-import { repositoryOf } from "./worktree.ts";
+import { taskParameter } from "./task-parameter.ts";
 
 /** What a request is checked against. */
 export interface PlanContext extends Pick<CoordinatorOptions, "scope" | "types" | "limits"> {
@@ -34,7 +36,7 @@ export async function planChild(request: SubagentRequest, context: PlanContext):
       "the id of a subagent is 1 to 128 letters, digits, dots, dashes and underscores",
     );
   }
-  const source = sourceOf(request, children);
+  const source = sourceOf(request, context);
   const cwd = source === undefined ? await directoryOf(request, context) : undefined;
   const type = request.type ?? source?.type ?? DEFAULT_TYPE;
   const definition = await types.find(type, parent?.plan.definition.spawnTypes);
@@ -71,13 +73,13 @@ function depthOf(parent: Child | undefined, { limits }: PlanContext): number {
   return depth + 1;
 }
 
-function sourceOf({ resumeFrom }: SubagentRequest, children: ReadonlyMap<string, Child>): Child | undefined {
+function sourceOf({ resumeFrom }: SubagentRequest, { children, scope }: PlanContext): Child | undefined {
   if (resumeFrom === undefined) return undefined;
   const source = children.get(resumeFrom);
   if (source === undefined) {
     throw refused(
       "resume_not_found",
-      `there is no subagent ${resumeFrom} to go on with; start one without it`,
+      `there is no subagent ${shorten(resumeFrom)} to go on with; start one without ${taskParameter(scope, "resume_from")}`,
     );
   }
   if (source.end !== undefined) return source;
@@ -109,6 +111,7 @@ async function directoryOf(
   { scope }: PlanContext,
 ): Promise<string | undefined> {
   if (cwd === undefined) return undefined;
+  const field = taskParameter(scope, "cwd");
   const path = resolve(scope.sessionDirectory, cwd);
   const directory = await realDirectory(path);
   if (isolation === "worktree") {
@@ -116,17 +119,17 @@ async function directoryOf(
     if (directory === undefined) return undefined;
     throw refused(
       "cwd_and_worktree",
-      "give either cwd or isolation worktree: a worktree is a folder of its own",
+      `give either ${field} or ${taskParameter(scope, "isolation")} worktree: a worktree is a folder of its own`,
     );
   }
   if (directory === undefined) {
-    throw new ToolError(ErrorCode.INVALID_INPUT, `cwd ${path} is not an existing directory`, {
+    throw new ToolError(ErrorCode.INVALID_INPUT, `${field} ${path} is not an existing directory`, {
       filePath: path,
-      details: { field: "cwd" },
+      details: { field },
     });
   }
   if (!isInsideRoots(directory, scope.workspaceRoots)) {
-    throw new ToolError(ErrorCode.PERMISSION_DENIED, `cwd ${path} is outside the workspace roots`, {
+    throw new ToolError(ErrorCode.PERMISSION_DENIED, `${field} ${path} is outside the workspace roots`, {
       filePath: path,
       details: { reason: "outside_roots" },
     });
@@ -151,7 +154,13 @@ async function checkModel(model: string | undefined, runner: SubagentRunner): Pr
 }
 
 async function checkWorktree({ scope }: PlanContext): Promise<void> {
-  await repositoryOf(scope.sessionDirectory);
+  if ((await repositoryRoot(scope.sessionDirectory)) === undefined) {
+    const what = `${taskParameter(scope, "isolation")} "worktree"`;
+    throw refused(
+      "no_repository",
+      `${what} needs a git repository, and ${scope.sessionDirectory} is in none`,
+    );
+  }
   if (scope.workspaceRoots === undefined) return;
   // Its files would be outside of what the tools of this session may touch.
   throw refused(

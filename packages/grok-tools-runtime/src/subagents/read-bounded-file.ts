@@ -1,12 +1,14 @@
-import { open } from "node:fs/promises";
+import { openFile } from "../files/open-file.ts";
+import type { Roots } from "../files/path-jail.ts";
 
-/** The text of an ordinary file; undefined when it is none, too large, or cannot be read. */
-export async function readBoundedFile(path: string, maxBytes: number): Promise<string | undefined> {
+/** The text of an ordinary file; undefined when it is none, too large, outside the roots, or cannot be read. */
+export async function readBoundedFile(
+  path: string,
+  { maxBytes, roots }: { readonly maxBytes: number; readonly roots: Roots },
+): Promise<string | undefined> {
   try {
-    await using file = await open(path, "r");
-    const stats = await file.stat();
-    if (!stats.isFile() || stats.size > maxBytes) return undefined;
-    return await file.readFile("utf8");
+    await using file = await openFile(path, roots);
+    return file.sizeBytes > maxBytes ? undefined : await file.handle.readFile("utf8");
   } catch {
     // Missing or not readable: there is nothing to read for this session.
     return undefined;

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { systemClock } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
@@ -24,6 +24,7 @@ const all = [
 async function open(
   prepare: (workspace: string) => Promise<void> = () => Promise.resolve(),
   options: Partial<GrokToolsRuntimeOptions> = {},
+  cwd = ".",
 ) {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await temporaryFolder());
@@ -44,9 +45,9 @@ async function open(
       ...options,
     }),
   );
-  const session = await runtime.openSession({ id: "s", tools: all });
+  const session = await runtime.openSession({ id: "s", tools: all, cwd });
   const owned = stack.move();
-  return { workspace, runner, session, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { workspace, runner, runtime, session, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 const spawn = (session: ToolSession, input: object): ReturnType<ToolSession["execute"]> =>
@@ -92,6 +93,33 @@ describe("what a child is given", () => {
   });
 });
 
+describe("the instructions of a project", () => {
+  it("are not read through a link that leads out of the workspace roots", async () => {
+    await using opened = await open(
+      async (workspace) => {
+        await writeFile(`${workspace}/../secret`, "a secret");
+        await symlink("../secret", `${workspace}/CLAUDE.md`);
+        await writeFile(`${workspace}/AGENTS.md`, "a rule");
+      },
+      { settings: { workspaceRoots: [] } },
+    );
+    await spawn(opened.session, {});
+    await until(() => opened.runner.children.length === 1);
+    expect(opened.runner.children[0]?.run.initialUserMessage).toContain("a rule");
+    expect(opened.runner.children[0]?.run.initialUserMessage).not.toContain("a secret");
+  });
+
+  it("do not wait for somebody to write into a pipe", async () => {
+    await using opened = await open((workspace) => {
+      execFileSync("mkfifo", [`${workspace}/AGENTS.md`]);
+      return Promise.resolve();
+    });
+    await spawn(opened.session, {});
+    await until(() => opened.runner.children.length === 1);
+    expect(opened.runner.children[0]?.run.initialUserMessage).toBeUndefined();
+  });
+});
+
 describe("worktree isolation", () => {
   const repository = async (workspace: string): Promise<void> => {
     const git = (...args: string[]): void => {
@@ -122,6 +150,38 @@ describe("worktree isolation", () => {
     expect(result.output["worktree_path"]).toBe(run.cwd?.replace(/\/$/, ""));
     expect(result.promptText).toContain("<worktree_path>");
     expect(existsSync(`${run.cwd}/file`)).toBe(true);
+  });
+
+  it("leaves the worktree of an earlier life alone when its id comes again", async () => {
+    await using opened = await open(repository);
+    const input = { isolation: "worktree", run_in_background: false, task_id: "w" };
+    const answer = spawn(opened.session, input);
+    await until(() => opened.runner.children.length === 1);
+    const { cwd } = opened.runner.children[0]!.run;
+    await writeFile(`${cwd}/work`, "not committed");
+    opened.runner.children[0]!.end();
+    await answer;
+    await opened.session.close();
+    const session = await opened.runtime.openSession({ id: "s", tools: all });
+    const { result } = await spawn(session, input);
+    expect(result).toMatchObject({ ok: false, error: { message: expect.stringContaining("another id") } });
+    expect(await readFile(`${cwd}/work`, "utf8")).toBe("not committed");
+  });
+
+  it("works at the top of the checkout when the session's folder is in no commit", async () => {
+    await using opened = await open(
+      async (workspace) => {
+        await repository(workspace);
+        await mkdir(`${workspace}/fresh`);
+      },
+      {},
+      "fresh",
+    );
+    await spawn(opened.session, { isolation: "worktree", task_id: "w" });
+    await until(() => opened.runner.children.length === 1);
+    const { cwd = "" } = opened.runner.children[0]!.run;
+    expect(cwd).toMatch(/\/worktrees\/w$/);
+    expect(existsSync(`${cwd}/file`)).toBe(true);
   });
 
   it("says when git fails, and leaves nothing behind", async () => {

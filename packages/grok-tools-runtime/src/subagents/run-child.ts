@@ -17,7 +17,8 @@ const CANCEL_GRACE_MS = 5_000;
 
 /** What running a child uses of its session. */
 export interface RunContext {
-  readonly scope: WorktreeScope & Pick<SessionScope, "sessionId" | "logger"> & { readonly clock: Clock };
+  readonly scope: WorktreeScope &
+    Pick<SessionScope, "sessionId" | "logger" | "workspaceRoots"> & { readonly clock: Clock };
   readonly runner: SubagentRunner;
   /** All tools of the session. */
   readonly tools: readonly ConfiguredTool[];
@@ -85,7 +86,7 @@ async function toRun(
     systemPrompt: systemPrompt({ definition, tools: selected, directory, host }),
     toolNames: selected.map(({ clientName }) => clientName),
     initialUserMessage: definition.wantsInstructions
-      ? await instructionsWithin(directory, scope.clock, signal)
+      ? await instructionsWithin(directory, scope, signal)
       : undefined,
     model,
     maxTurns: definition.maxTurns,
@@ -97,7 +98,7 @@ const INSTRUCTIONS_MS = 30_000;
 
 async function instructionsWithin(
   directory: string,
-  clock: Clock,
+  { clock, workspaceRoots }: Pick<SessionScope, "clock" | "workspaceRoots">,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const waiting = new AbortController();
@@ -105,7 +106,7 @@ async function instructionsWithin(
   signal.addEventListener("abort", stop, { once: true });
   try {
     const limit = sleep(clock, INSTRUCTIONS_MS, waiting.signal).catch(() => undefined);
-    return await Promise.race([projectInstructions(directory), limit.then(() => undefined)]);
+    return await Promise.race([projectInstructions(directory, workspaceRoots), limit.then(() => undefined)]);
   } finally {
     signal.removeEventListener("abort", stop);
     stop();

@@ -13,7 +13,7 @@ export interface Subagents {
    * unknown, or the source of a resume cannot be continued; the reason of the signal. Nothing was started then.
    */
   start(request: SubagentRequest, signal?: AbortSignal): Promise<Subagent>;
-  /** Undefined: never known, or forgotten (the newest 1024 ended ones are kept). */
+  /** Undefined: never known, or forgotten (the newest 1024 ended ones are kept, of long texts fewer). */
   get(id: string): Subagent | undefined;
   /** In the order they were started. */
   list(): readonly Subagent[];

@@ -1,7 +1,9 @@
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { makeFolder } from "@trivium/core/node";
 import { ErrorCode } from "@trivium/proto/grok-tools";
+import { realDirectory } from "../execute/call-directory.ts";
+import { systemCodeOf } from "../file-error.ts";
 import type { SessionScope } from "../session-resource.ts";
 import { buildShellEnvironment } from "../shell/shell-environment.ts";
 import { shorten } from "../shorten.ts";
@@ -21,16 +23,21 @@ export type WorktreeScope = Pick<
 export interface Worktree {
   /** Top of the checkout. */
   readonly path: string;
-  /** What the session's folder is inside of it. */
+  /** What the session's folder is inside of it; the top when no commit has that folder. */
   readonly directory: string;
+}
+
+/** Where the worktrees of a session are. */
+export function worktreeFolder(sessionFolder: string): string {
+  return join(sessionFolder, "worktrees");
 }
 
 /**
  * Checks the current commit out into the session's folder, for one child. It stays when the child has ended. Changes
  * that are not committed are not in it.
  *
- * @throws {@link ToolError} INVALID_INPUT outside a git repository, EXECUTION_FAILED when git fails; the reason of the
- * signal.
+ * @throws {@link ToolError} INVALID_INPUT outside a git repository and when there is a worktree of this id,
+ * EXECUTION_FAILED when git fails; the reason of the signal.
  */
 export async function addWorktree(
   scope: WorktreeScope,
@@ -38,10 +45,15 @@ export async function addWorktree(
   signal: AbortSignal,
 ): Promise<Worktree> {
   const { sessionDirectory, sessionFolder } = scope;
-  const root = await repositoryOf(sessionDirectory);
-  const folder = join(sessionFolder, "worktrees");
+  const root = await repositoryRoot(sessionDirectory);
+  if (root === undefined) {
+    const message = `a worktree needs a git repository, and ${sessionDirectory} is in none`;
+    throw new ToolError(ErrorCode.INVALID_INPUT, message, { details: { reason: "no_repository" } });
+  }
+  const folder = worktreeFolder(sessionFolder);
   await makeFolder(folder, 0o700);
   const path = join(folder, childId);
+  await claim(path, childId);
   try {
     await runGit(scope, ["-C", root, "worktree", "add", "--detach", "--quiet", path], signal);
   } catch (thrown) {
@@ -49,19 +61,19 @@ export async function addWorktree(
     await rm(path, { recursive: true, force: true });
     throw thrown;
   }
-  return { path, directory: join(path, relative(root, sessionDirectory)) };
+  const directory = join(path, relative(root, sessionDirectory));
+  return { path, directory: (await realDirectory(directory)) ?? path };
 }
 
-/**
- * The repository a worktree can be made from.
- *
- * @throws {@link ToolError} INVALID_INPUT outside of one.
- */
-export async function repositoryOf(directory: string): Promise<string> {
-  const root = await repositoryRoot(directory);
-  if (root !== undefined) return root;
-  const message = `isolation "worktree" needs a git repository, and ${directory} is in none`;
-  throw new ToolError(ErrorCode.INVALID_INPUT, message, { details: { reason: "no_repository" } });
+/** Makes the folder, which tells it from that of an earlier life of the session: there may be work in it. */
+async function claim(path: string, childId: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (cause) {
+    if (systemCodeOf(cause) !== "EEXIST") throw cause;
+    const message = `there is a worktree of an earlier subagent ${childId} at ${path}; give another id, or none`;
+    throw new ToolError(ErrorCode.INVALID_INPUT, message, { details: { reason: "duplicate_id" } });
+  }
 }
 
 async function runGit(

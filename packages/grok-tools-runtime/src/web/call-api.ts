@@ -44,7 +44,8 @@ export async function callApi(call: ApiCall): Promise<unknown> {
   const text = (await readBody(response, { url, maxBytes, signal })).toString("utf8");
   const answer = parse(text);
   if (response.status < 200 || response.status > 299) {
-    const said = redactKey(errorTextOf(answer), key);
+    // The key goes first: a text that is cut inside it would keep its beginning.
+    const said = shorten(redactKey(errorTextOf(answer), key), 300);
     throw httpFailure({
       provider,
       status: response.status,
@@ -102,7 +103,7 @@ function errorTextOf(answer: unknown): string {
   const text = [property(error, "message"), error, property(answer, "message")].find(
     (candidate) => typeof candidate === "string",
   );
-  return typeof text === "string" ? shorten(text, 300) : "";
+  return typeof text === "string" ? text : "";
 }
 
 /** A property of parsed JSON; undefined when there is none. */

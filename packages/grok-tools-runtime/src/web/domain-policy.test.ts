@@ -19,6 +19,8 @@ describe("isListed", () => {
     ["https://example.com/", [], false],
     ["https://example.com/", ["*"], true],
     ["https://example.com/", ["https://example.com"], true],
+    ["https://bücher.example/", ["bücher.example"], true],
+    ["https://bücher.example/", ["BÜCHER.example/a"], false],
   ])("%s under %j: %s", (url, entries, expected) => {
     expect(isListed(new URL(url), entries)).toBe(expected);
   });
@@ -37,6 +39,8 @@ describe("isBelowDomain", () => {
     ["docs.a.io", ["a.io"], true],
     ["ba.io", ["a.io"], false],
     ["a.io", [""], false],
+    ["xn--bcher-kva.example", ["bücher.example"], true],
+    ["www.xn--bcher-kva.example", ["Bücher.example."], true],
   ])("%s under %j: %s", (host, domains, expected) => {
     expect(isBelowDomain(host, domains)).toBe(expected);
   });

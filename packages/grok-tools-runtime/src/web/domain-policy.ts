@@ -1,3 +1,5 @@
+import { domainToASCII } from "node:url";
+
 /**
  * Whether a list of domains lets an address through.
  *
@@ -36,11 +38,10 @@ function parseEntry(entry: string): { readonly host: string; readonly path: stri
 }
 
 function normalizeHost(host: string): string {
-  return host
-    .trim()
-    .replace(/[/.]+$/, "")
-    .toLowerCase()
-    .replace(/^www\./, "");
+  const bare = host.trim().replace(/[/.]+$/, "");
+  // As in addresses: `bücher.example` is `xn--bcher-kva.example` there. Empty for what is no name.
+  const ascii = domainToASCII(bare) || bare;
+  return ascii.toLowerCase().replace(/^www\./, "");
 }
 
 /** Undefined for a path that a server may read as leading out of a listed one. */

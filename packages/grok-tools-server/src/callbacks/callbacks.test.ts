@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { type Client, Code, createClient, createRouterTransport } from "@connectrpc/connect";
 import { silentLogger } from "@trivium/core";
-import { sequentialIds, temporaryFolder } from "@trivium/core/testing";
+import { ManualClock, sequentialIds, temporaryFolder } from "@trivium/core/testing";
 import {
   builtInTools,
   createGrokToolsRuntime,
@@ -233,6 +233,34 @@ describe("a session with a callback service", () => {
     }
   });
 
+  it("starts a subagent on a host that was started anew while nothing ran", async () => {
+    const first = await fakeCallbackHost();
+    await using served = await serve();
+    await served.client.finalizeToolConfigRequest({ tools, clientCallbackAddr: first.address });
+    await served.client.executeTool({ toolName: "tell", inputJson: '{"words":["a"]}' });
+    await until(() => expect(first.notifications).toHaveLength(1));
+    first.die();
+    await using second = await fakeCallbackHost(first.port);
+    const answer = spawn(served.client, { run_in_background: false });
+    await until(() => expect(second.subagents).toHaveLength(1));
+    second.subagents[0]?.answer({ success: true, output: "found it" });
+    expect((await answer).result.case).toBe("success");
+  });
+
+  it("reports a child as failed whose host no longer says anything", async () => {
+    await using host = await fakeCallbackHost();
+    await using relay = await relayTo(host.port);
+    await using served = await serve({ pingIntervalMs: 30, pingTimeoutMs: 300 });
+    await served.client.finalizeToolConfigRequest({ tools, clientCallbackAddr: relay.address });
+    const answer = spawn(served.client, { run_in_background: false });
+    await until(() => expect(host.subagents).toHaveLength(1));
+    relay.swallow();
+    expect((await answer).result).toMatchObject({
+      case: "error",
+      value: { code: ErrorCode.EXECUTION_FAILED },
+    });
+  });
+
   it("ends children with the session", async () => {
     await using host = await fakeCallbackHost();
     const served = await serve();
@@ -266,12 +294,31 @@ describe("a callback service that is not there", () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    const bound = server.address();
-    const port = typeof bound === "object" && bound !== null ? bound.port : 0;
     await using served = await serve();
-    const clientCallbackAddr = `127.0.0.1:${port}`;
+    const clientCallbackAddr = `127.0.0.1:${portOf(server)}`;
     const { callbackStatus } = await served.client.finalizeToolConfigRequest({ tools, clientCallbackAddr });
     expect(callbackStatus?.connected).toBe(false);
+    server.close();
+  });
+
+  it("is one that takes connections and never says anything, which are closed after five seconds", async () => {
+    const clock = new ManualClock();
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => void sockets.push(socket.resume()));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    await using served = await serve({ clock });
+    const clientCallbackAddr = `127.0.0.1:${portOf(server)}`;
+    const finalized = served.client.finalizeToolConfigRequest({ tools, clientCallbackAddr });
+    await until(() => expect(sockets).toHaveLength(1));
+    await clock.advance(5_000);
+    const { success, callbackStatus } = await finalized;
+    expect({ success, callbackStatus }).toMatchObject({
+      success: true,
+      callbackStatus: { connected: false, message: expect.stringContaining("in 5000 ms") },
+    });
+    await until(() => expect(sockets.every(({ closed }) => closed)).toBe(true));
+    expect(clock.pendingTimers).toBe(0);
     server.close();
   });
 
@@ -337,3 +384,33 @@ describe("an address that is not allowed", () => {
     expect(asked).toEqual(["agents.example"]);
   });
 });
+
+function portOf(server: Server): number {
+  const bound = server.address();
+  return typeof bound === "object" && bound !== null ? bound.port : 0;
+}
+
+/** A way to a port that can become a black hole: what is sent vanishes, and nothing is closed. */
+async function relayTo(port: number) {
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    sockets.push(near, far);
+    for (const socket of [near, far]) socket.on("error", () => {});
+    near.pipe(far);
+    far.pipe(near);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    address: `127.0.0.1:${portOf(server)}`,
+    swallow() {
+      for (const socket of sockets) socket.unpipe().resume();
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

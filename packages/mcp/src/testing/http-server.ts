@@ -11,6 +11,8 @@ export class HttpTestServer implements AsyncDisposable {
   readonly methods: string[] = [];
   /** What every request must carry as `authorization`; undefined: nothing. */
   authorization: string | undefined;
+  /** What it says to requests without it. */
+  refusal = "who are you?";
   readonly #server: Server;
   readonly #sessions: Map<string, StreamableHTTPServerTransport>;
 
@@ -52,7 +54,7 @@ export class HttpTestServer implements AsyncDisposable {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.methods.push(request.method ?? "");
     if (this.authorization !== undefined && request.headers.authorization !== this.authorization) {
-      response.writeHead(401).end("who are you?");
+      response.writeHead(401).end(this.refusal);
       return;
     }
     const { "mcp-session-id": sessionId } = request.headers;

@@ -1,5 +1,5 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { abortable, type Clock, linkSignals } from "@trivium/core";
+import { abortable, type Clock, linkSignals, TriviumError } from "@trivium/core";
 import { isStdioServer, type McpServerConfig } from "../server-config.ts";
 import type { ServerProcessEnd, StartServerProcess } from "../server-process.ts";
 import { ProcessTransport } from "./process-transport.ts";
@@ -46,6 +46,13 @@ async function openHttp(
   headers: Readonly<Record<string, string>>,
   clock: Clock,
 ): Promise<OpenTransport> {
+  // `fetch` refuses it too, but repeats the password.
+  if (url.username !== "" || url.password !== "") {
+    throw new TriviumError(
+      "invalidInput",
+      "its address holds a user name or password; put them into a header",
+    );
+  }
   const { StreamableHTTPClientTransport } = await import(
     "@modelcontextprotocol/sdk/client/streamableHttp.js"
   );

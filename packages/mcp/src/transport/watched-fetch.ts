@@ -1,7 +1,7 @@
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { TriviumError } from "@trivium/core";
 
-/** Bytes of one answer. */
+/** Bytes of one answer, and of one event of a stream that is open all the time. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -13,7 +13,8 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 export function watchedFetch(onStreamEnd: (requestId: unknown) => void): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init);
-    if (init?.method !== "POST" || response.body === null) return response;
+    if (response.body === null) return response;
+    if (init?.method !== "POST") return new Response(limitEvents(response.body), response);
     const isEventStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     const requestId = isEventStream ? requestIdOf(init.body) : undefined;
     const body = watch(response.body, () => {
@@ -54,6 +55,24 @@ function watch(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStr
     },
     cancel: (reason) => reader.cancel(reason),
   });
+}
+
+/** Ends a stream with an error when one of its events, which the library keeps until it is complete, is too large. */
+function limitEvents(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  let length = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+      // The empty line that ends an event. One that is split between two pieces only makes the count a little higher.
+      const end = Math.max(text.lastIndexOf("\n\n"), text.lastIndexOf("\r\n\r\n"), text.lastIndexOf("\r\r"));
+      length = end === -1 ? length + chunk.length : chunk.length - end;
+      if (length > MAX_ANSWER_BYTES) {
+        throw new TriviumError("outOfRange", `an event has more than ${MAX_ANSWER_BYTES} bytes`);
+      }
+      controller.enqueue(chunk);
+    },
+  });
+  return body.pipeThrough(limit);
 }
 
 function requestIdOf(body: RequestInit["body"]): unknown {

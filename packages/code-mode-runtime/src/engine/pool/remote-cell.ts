@@ -40,12 +40,20 @@ export class RemoteCell implements RunningCell {
     return fields;
   }
 
-  resolveTool(toolCallId: string, outputJson: string): void {
-    this.#worker?.send(this.number, commandKind.resolveTool, [callNumber(toolCallId), outputJson]);
+  resolveTool(toolCallId: string, outputJson: string | Uint8Array): void {
+    const number = callNumber(toolCallId);
+    const isText = typeof outputJson === "string";
+    this.#worker?.send({
+      cell: this.number,
+      kind: commandKind.resolveTool,
+      fields: isText ? [number, outputJson] : [number],
+      lastField: isText ? undefined : outputJson,
+    });
   }
 
   rejectTool(toolCallId: string, message: string): void {
-    this.#worker?.send(this.number, commandKind.rejectTool, [callNumber(toolCallId), message]);
+    const fields = [callNumber(toolCallId), message];
+    this.#worker?.send({ cell: this.number, kind: commandKind.rejectTool, fields });
   }
 
   terminate(): void {

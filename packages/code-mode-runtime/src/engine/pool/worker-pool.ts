@@ -69,7 +69,7 @@ export class WorkerPool {
     const own = this.#workerOfSession.get(sessionKey);
     const worker = this.#options.isDedicated ? this.#dedicatedWorker(own) : this.#sharedWorker(own);
     if (worker !== own) {
-      own?.send(0, commandKind.releaseSession, [sessionKey]);
+      own?.send({ cell: 0, kind: commandKind.releaseSession, fields: [sessionKey] });
       this.#workerOfSession.set(sessionKey, worker);
     }
     return worker;

@@ -4,7 +4,14 @@ import { Socket } from "node:net";
 import { setPriority } from "node:os";
 import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@trivium/core";
-import { commandKind, encodeFrame, type Frame, FrameReader, reportKind } from "../frame.ts";
+import {
+  commandKind,
+  type Frame,
+  FrameReader,
+  type OutgoingFrame,
+  reportKind,
+  writeFrame,
+} from "../frame.ts";
 import { LOST_TEXT, OUT_OF_MEMORY_TEXT } from "../loss-texts.ts";
 import { AnswerWatch } from "./answer-watch.ts";
 import type { DeathWatch } from "./death-watch.ts";
@@ -80,7 +87,7 @@ export class WorkerProcess {
     this.#memory = new MemoryJudge(options.memoryBudget);
     this.#answers = new AnswerWatch(clock, {
       isWanted: () => this.#cells.size > 0,
-      ask: () => this.send(0, commandKind.ping, []),
+      ask: () => this.send({ cell: 0, kind: commandKind.ping, fields: [] }),
       isSilent: () => this.kill("it does not answer"),
     });
     this.#child = child;
@@ -132,18 +139,18 @@ export class WorkerProcess {
     // Only live cells are worth waiting for.
     keepAlive(this.#channel, true);
     this.#cells.set(cell.number, cell);
-    this.send(cell.number, commandKind.start, cell.startFields());
+    this.send({ cell: cell.number, kind: commandKind.start, fields: cell.startFields() });
     this.#watchMemory();
     if (this.#hasGreeted) this.#answers.start();
   }
 
-  send(cell: number, kind: number, fields: readonly string[]): void {
-    if (this.#isRunning) this.#channel.write(encodeFrame({ cell, kind, fields }));
+  send(frame: OutgoingFrame): void {
+    if (this.#isRunning) writeFrame(this.#channel, frame);
   }
 
   /** Orders the end of a cell, and ends it here if the worker does not answer soon. */
   terminate(cell: RemoteCell): void {
-    this.send(cell.number, commandKind.terminate, []);
+    this.send({ cell: cell.number, kind: commandKind.terminate, fields: [] });
     this.#options.clock.setTimer(terminateGraceMs, () => {
       this.#end(cell.number, (ending) => ending.end({ type: "terminated" }));
     });
@@ -270,7 +277,7 @@ export class WorkerProcess {
       this.kill("it passes its memory budget");
       return;
     }
-    if (verdict === "relieve") this.send(0, commandKind.relieve, []);
+    if (verdict === "relieve") this.send({ cell: 0, kind: commandKind.relieve, fields: [] });
     if (!this.#isWorn) {
       // What it took may never come back: it serves its cells to their end, and no others.
       this.#isWorn = true;

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { CellEnd } from "../cell-engine.ts";
-import { commandKind, encodeFrame, type Frame, FrameReader, reportKind } from "../frame.ts";
+import { commandKind, type Frame, FrameReader, reportKind, writeFrame } from "../frame.ts";
 import type { RunningScript, ScriptAction, ScriptProgram, ScriptRuntime } from "./script-runtime.ts";
 
 /** Unsent bytes from which on programs that produce more are held. */
@@ -116,7 +116,7 @@ export class FrameServer {
   }
 
   #write(cell: number, kind: number, fields: readonly string[]): void {
-    this.#socket.write(encodeFrame({ cell, kind, fields }));
+    writeFrame(this.#socket, { cell, kind, fields });
   }
 }
 

@@ -41,6 +41,7 @@ export class IsolatedVmRuntime implements ScriptRuntime {
     watcher: IsolateWatcher,
   ): Promise<IsolatedVmRuntime> {
     const runtime = new IsolatedVmRuntime(library, defaultHeapLimitBytes, watcher);
+    await runtime.#exercise(defaultHeapLimitBytes);
     await runtime.#pool.warmUp();
     return runtime;
   }
@@ -84,6 +85,26 @@ export class IsolatedVmRuntime implements ScriptRuntime {
 
   releaseSession(sessionKey: string): void {
     this.#pool.releaseSession(sessionKey);
+  }
+
+  /** Runs a program that does nothing, so that the first real one does not pay for whatever runs for the first time. */
+  async #exercise(heapLimitBytes: number): Promise<void> {
+    const ended = Promise.withResolvers<void>();
+    const program = {
+      sessionKey: "",
+      source: "text(1)",
+      heapLimitBytes,
+      tools: [],
+      stored: new Map<string, string>(),
+    };
+    this.run(program, {
+      ready: () => {},
+      action: () => {},
+      ended: () => ended.resolve(),
+      room: () => undefined,
+    });
+    await ended.promise;
+    this.releaseSession(program.sessionKey);
   }
 
   #start(isolate: Isolate, program: ScriptProgram, events: ScriptEvents): IsolatedScript {

@@ -66,7 +66,8 @@ export function findBlocks(search: FuzzySearch): FuzzyMatch[] {
 
 /** The same text when each run of blanks and line endings counts as one blank. */
 export function findWithEqualBlanks(search: FuzzySearch): FuzzyMatch[] {
-  const needle = search.oldUnits.trim() === "" ? "" : collapse(search.oldUnits).text.trim();
+  // Only the blanks that were collapsed: to `trim`, half of a character may be a blank.
+  const needle = collapse(search.oldUnits).text.replace(/^ | $/g, "");
   if (needle === "") return [];
   const { text, positions } = collapse(search.units);
   return findMatches(text, needle).map(({ start, end }) => ({
@@ -89,14 +90,19 @@ export function findWithoutEdges(search: FuzzySearch): FuzzyMatch[] {
   return findMatches(search.units, inner).map((span) => ({ span, newUnits: withoutSameEdges(search) }));
 }
 
+const blanks: ReadonlySet<string> = new Set([" ", "\t", "\v", "\f", "\r", "\n"]);
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", '"': '"' };
 
 function findLineBlocks(search: FuzzySearch, isSame: (line: string, index: number) => boolean): FuzzyMatch[] {
   const { lineTexts, oldLines, lines, endsWithFeed } = search;
   const matches: FuzzyMatch[] = [];
   for (let start = 0; start + oldLines.length <= lineTexts.length; ) {
+    if (!isSame(lineTexts[start] ?? "", 0)) {
+      start += 1;
+      continue;
+    }
     const block = lineTexts.slice(start, start + oldLines.length);
-    if (!isSame(block[0] ?? "", 0) || !block.every(isSame)) {
+    if (!block.every(isSame)) {
       start += 1;
       continue;
     }
@@ -177,8 +183,9 @@ function collapse(units: string): CollapsedUnits {
 function edgesOf(units: string): readonly [before: string, inner: string, behind: string] {
   const [before = ""] = /^[ \t\v\f\r\n]*/.exec(units) ?? [];
   const rest = units.slice(before.length);
-  const inner = rest.replace(/[ \t\v\f\r\n]+$/, "");
-  return [before, inner, rest.slice(inner.length)];
+  let end = rest.length;
+  while (end > 0 && blanks.has(rest.charAt(end - 1))) end -= 1;
+  return [before, rest.slice(0, end), rest.slice(end)];
 }
 
 /** The new text without the edges that it shares with the old: those stay in the file. */

@@ -45,6 +45,12 @@ describe("replaceText beyond exact matches", () => {
       expected: "$& \u00e0\n",
     },
     {
+      level: "whitespace-normalized",
+      why: "a character at the end whose last byte looks like a blank is whole",
+      attempt: { file: "x = foo  voil\u00e0!\n", old: "foo voil\u00e0", new: "bar", fuzziness: "full" },
+      expected: "x = bar!\n",
+    },
+    {
       level: "indentation-flexible",
       why: "of two places that fit trimmed, the one with the same shape",
       attempt: { file: "  a\n    b\n\n  a\n  b\n", old: " a\n   b", new: " c" },

@@ -42,7 +42,17 @@ export class LineTable {
  * characters.
  */
 export function trimBlanks(line: string): string {
-  return line.replace(/^[ \t\v\f\r]+/, "").replace(/[ \t\v\f\r]+$/, "");
+  let start = 0;
+  let end = line.length;
+  while (start < end && isBlank(line.charCodeAt(start))) start += 1;
+  // Not by a pattern: that would look through each run of blanks inside the line once for every blank of it.
+  while (end > start && isBlank(line.charCodeAt(end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+/** Space, and tab to carriage return but for the line feed. */
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09 || (unit >= 0x0b && unit <= 0x0d);
 }
 
 /** Blanks at the beginning of a line. */

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { abortable, type Logger } from "@trivium/core";
+import type { Roots } from "../../files/path-jail.ts";
 import { readBoundedFile } from "../read-bounded-file.ts";
 import { repositoryRoot } from "../repository-root.ts";
 import { parseDefinition } from "./parse-definition.ts";
@@ -15,6 +16,8 @@ export interface DefinitionSources {
   /** Folder of the session, absolute. */
   readonly directory: string;
   readonly homeDirectory: string | undefined;
+  /** Folders that files of the project must stay in. */
+  readonly workspaceRoots: Roots;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -49,18 +52,20 @@ export async function loadDefinitions(sources: DefinitionSources): Promise<Found
 
 async function loadFolder(
   folder: string,
-  { logger, signal, isOfProject }: DefinitionSources & { isOfProject: boolean },
+  { logger, signal, isOfProject, workspaceRoots }: DefinitionSources & { isOfProject: boolean },
 ): Promise<FoundDefinition[]> {
   // Most folders are not there; one that cannot be read is treated alike.
   const entries = await abortable(
     readdir(folder).catch(() => []),
     signal,
   );
+  // The user's own may be used from any project.
+  const roots = isOfProject ? workspaceRoots : undefined;
   const files = entries.filter((name) => name.endsWith(".md")).sort();
   const found: FoundDefinition[] = [];
   for (const name of files.slice(0, MAX_FILES)) {
     const path = join(folder, name);
-    const text = await abortable(readBoundedFile(path, MAX_FILE_BYTES), signal);
+    const text = await abortable(readBoundedFile(path, { maxBytes: MAX_FILE_BYTES, roots }), signal);
     const parsed = text === undefined ? "it cannot be read, or is too large" : parseDefinition(text, name);
     if (typeof parsed === "string") {
       logger.warn({ path, reason: parsed }, "a subagent definition cannot be used");

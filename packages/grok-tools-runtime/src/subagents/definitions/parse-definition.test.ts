@@ -74,6 +74,7 @@ describe("SubagentTypes", () => {
       readsDefinitions: true,
       directory: `${path}/repo/sub`,
       homeDirectory: `${path}/home`,
+      workspaceRoots: undefined,
       timeoutMs: 10_000,
       clock: systemClock,
       logger: silentLogger,

@@ -1,5 +1,6 @@
 import { type Clock, type Logger, linkSignals } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
+import type { Roots } from "../../files/path-jail.ts";
 import { shorten } from "../../shorten.ts";
 import { ToolError } from "../../tool-error.ts";
 import { builtInDefinitions } from "./built-in-definitions.ts";
@@ -12,6 +13,8 @@ export interface SubagentTypesOptions {
   readonly readsDefinitions: boolean;
   readonly directory: string;
   readonly homeDirectory: string | undefined;
+  /** Folders that files of the project must stay in. */
+  readonly workspaceRoots: Roots;
   /** Time to read the definitions. */
   readonly timeoutMs: number;
   readonly clock: Clock;

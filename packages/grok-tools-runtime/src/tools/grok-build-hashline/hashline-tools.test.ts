@@ -37,6 +37,13 @@ describe("GrokBuildHashline:hashline_read", () => {
     expect(await read()).toMatch(/^1:[a-z]{2}→a\n2:[a-z]{2}→ b\n3:[a-z]{2}→$/);
   });
 
+  it("is quick with long runs of blanks", async () => {
+    await put(`a${" ".repeat(100_000)}b\n`);
+    const started = performance.now();
+    expect(await read()).toContain("b");
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
   it("has no twin for concise output, and the notices of the plain tool", async () => {
     await put("");
     const { output, promptText } = await hashlineRead.run({ target_file: "a.txt" }, context);
@@ -131,6 +138,23 @@ describe("GrokBuildHashline:hashline_edit", () => {
       path: join(folder.path, "a.txt"),
       content: { before: "a\nb\nc\n", after: "a\nx\nc\n" },
     });
+  });
+
+  it("says what is right although the lines are long", async () => {
+    await put(`${"x".repeat(100_000)}\nb\n`);
+    const stale = await run([{ op: "replace", anchor: `2:zzz:zzz→${"y".repeat(100_000)}`, content: "c" }]);
+    expect(stale.promptText).toMatch(/out of date[^]*Anchors there now:[^]*→b/);
+    expect(stale.promptText.length).toBeLessThan(3000);
+    const none = await run([{ op: "replace", anchor: "y".repeat(100_000), content: "c" }]);
+    expect(none.promptText).toContain("is no anchor; an anchor looks like 1:");
+    expect(none.promptText.length).toBeLessThan(3000);
+  });
+
+  it("leaves texts out of the answer that would not fit into a message", async () => {
+    await put(`a\n${"x".repeat(4_000_000)}\n`);
+    const { output } = await run(await operations([["replace", 1, "b"]]));
+    expect(output["EditsApplied"]).toMatchObject({ old_string: "", new_string: "", texts_omitted: true });
+    expect((await content()).slice(0, 3)).toBe("b\nx");
   });
 
   it("shows places far apart on their own and is careful about long ranges", async () => {

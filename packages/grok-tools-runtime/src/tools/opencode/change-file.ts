@@ -106,8 +106,8 @@ async function attempt<Facts>(
   if (stats !== undefined) {
     context.resource(fileReadTracker).record({ path, stats, sha256: receipt.after_sha256 });
   }
-  const before = result.fillsEmpty === true ? null : content.before;
-  context.touched({ access: "write", path, content: { ...content, before } });
+  const told = result.fillsEmpty === true ? { before: null, after: content.after } : content;
+  context.touched({ access: "write", path, content: told });
   return { kind: "changed", path, display, receipt, facts: result.facts };
 }
 

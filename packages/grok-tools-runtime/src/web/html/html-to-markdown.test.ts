@@ -87,6 +87,26 @@ describe("htmlToMarkdown", () => {
   });
 
   it.each([
+    ["short lines", "ab<br>", "ab\n"],
+    ["entities", "a &amp; ", "a & "],
+    ["pictures", '<img alt="p"> x ', "p x "],
+    ["marks", "<b>a b</b> c ", "**a b** c "],
+  ])("writes a paragraph of many %s as a short one", async (_what, html, markdown) => {
+    expect(await convert(`<p>${html.repeat(2000)}`)).toBe(markdown.repeat(2000).trim());
+  });
+
+  it("marks up a long text in parts", async () => {
+    const marked = (await convert(`<p>x <b>${"word &amp; ".repeat(3000)}</b>y`)).split("**");
+    expect(marked.length).toBeGreaterThan(3);
+    expect(marked.length % 2).toBe(1);
+    expect(marked.join("")).toBe(`x ${"word & ".repeat(3000)}y`);
+  });
+
+  it.each([
+    ["lines without an end", "ab<br>".repeat(100_000)],
+    ["marks without an end of the paragraph", "<b>ab</b> ".repeat(100_000)],
+    ["entities", "&amp; ".repeat(100_000)],
+    ["marked entities", `<b>${"&amp; ".repeat(100_000)}`],
     ["nested quotations", "<blockquote>".repeat(200_000)],
     ["nested lists", "<ul><li>x".repeat(200_000)],
     ["nested marks", "<b><i><a href=/x>y".repeat(100_000)],

@@ -25,6 +25,10 @@ interface OpenList {
 /** Deeper ones are written without marks, since each level is written again by the level above. */
 const MAX_CONTAINERS = 24;
 const MAX_SPANS = 16;
+/** Each addition copies the line, so the beginning of a longer one is laid aside. */
+const MAX_LINE = 1024;
+/** What is marked up ends there and begins again, so that its beginning can be laid aside too. */
+const MAX_MARKED_LINE = 4096;
 /** Deeper pages are not read on. Browsers stop at 512. */
 const MAX_DEPTH = 2000;
 
@@ -38,6 +42,8 @@ export class MarkdownWriter {
   /** What to do at the end of each open element. */
   readonly #closers: (() => void)[] = [];
   readonly #spans: InlineSpan[] = [];
+  /** The beginning of a long paragraph. */
+  #lineStart: string[] = [];
   #line = "";
   #heading = "";
   #skipped = 0;
@@ -76,6 +82,7 @@ export class MarkdownWriter {
     const collapsed = text.replace(/[ \t\r\n\f]+/g, " ");
     const isAtBlank = this.#line === "" || this.#line.endsWith(" ") || this.#line.endsWith("\n");
     this.#line += isAtBlank ? collapsed.trimStart() : collapsed;
+    this.#layAside();
   }
 
   /** The whole text. Call it once, at the end. */
@@ -91,12 +98,14 @@ export class MarkdownWriter {
     switch (name) {
       case "br":
         this.#line = `${this.#line.trimEnd()}\n`;
+        this.#layAside();
         return nothing;
       case "hr":
         this.#addBlock("---");
         return nothing;
       case "img":
         this.#line += imageText(attributes, this.#base);
+        this.#layAside();
         return nothing;
       case "pre":
         return this.#beginPre(attributes);
@@ -241,13 +250,27 @@ export class MarkdownWriter {
     this.#container.blocks.push({ text, isList: false });
   }
 
+  /** Keeps the line short: of a long one only its end stays, which is not blank unless all of it is. */
+  #layAside(): void {
+    if (this.#line.length <= (this.#spans.length === 0 ? MAX_LINE : MAX_MARKED_LINE)) return;
+    this.#closeSpans();
+    const kept = Math.max(0, this.#line.trimEnd().length - 1);
+    this.#lineStart.push(this.#line.slice(0, kept));
+    this.#line = this.#line.slice(kept);
+    for (const span of this.#spans) span.start = this.#line.length;
+  }
+
+  /** Marks the open spans up to here. */
+  #closeSpans(): void {
+    for (const span of this.#spans.toReversed()) this.#line = closeSpan(this.#line, span);
+  }
+
   /** Ends the line. Spans go on in the next one. */
   #endParagraph(): void {
-    for (const span of this.#spans.toReversed()) {
-      this.#line = closeSpan(this.#line, span);
-      span.start = 0;
-    }
-    const text = this.#line.trim();
+    this.#closeSpans();
+    for (const span of this.#spans) span.start = 0;
+    const text = [...this.#lineStart, this.#line].join("").trim();
+    this.#lineStart = [];
     this.#line = "";
     if (text === "") return;
     const written = this.#heading === "" ? text : this.#heading + text.replace(/\s+/g, " ");

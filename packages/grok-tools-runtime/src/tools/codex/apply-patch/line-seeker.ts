@@ -1,4 +1,4 @@
-import { trim, trimEnd } from "../whitespace.ts";
+import { trim, trimEnd } from "../../../files/white-space.ts";
 import type { FileLines } from "./file-lines.ts";
 
 /**

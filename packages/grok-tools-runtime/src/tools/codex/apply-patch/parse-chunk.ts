@@ -1,3 +1,4 @@
+import { shorten } from "../../../shorten.ts";
 import type { LineReader } from "./line-reader.ts";
 import type { Chunk, ChunkLine } from "./patch.ts";
 import { PatchSyntaxError } from "./patch-syntax-error.ts";
@@ -34,7 +35,7 @@ export function parseChunk(reader: LineReader, isFirst: boolean): Chunk {
     if (kind === undefined) {
       if (lines.length > 0) break;
       throw new PatchSyntaxError(
-        `'${line}' cannot be in a chunk: each line begins with ' ' (context), '-' (removed) or '+' (added)`,
+        `'${shorten(line)}' cannot be in a chunk: each line begins with ' ' (context), '-' (removed) or '+' (added)`,
         problemLine,
       );
     }
@@ -62,7 +63,7 @@ function parseMarker(reader: LineReader, isFirst: boolean): string[] {
   }
   if (contexts.length === 0 && !isFirst) {
     throw new PatchSyntaxError(
-      `a further chunk must begin with '${MARKER}' or '${CONTEXT_PREFIX}' and a line of the file, not with '${line ?? ""}'`,
+      `a further chunk must begin with '${MARKER}' or '${CONTEXT_PREFIX}' and a line of the file, not with '${shorten(line ?? "")}'`,
       reader.lineNumber,
     );
   }

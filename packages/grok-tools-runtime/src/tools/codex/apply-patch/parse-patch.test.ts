@@ -112,6 +112,16 @@ describe("parsePatch", () => {
     expect(problemOf(wrap(...lines))).toContain(token);
   });
 
+  it.each([
+    ["a header", ["x".repeat(100_000)], "'*** Update File: '"],
+    ["a line of a chunk", ["*** Update File: f", "@@", "x".repeat(100_000)], "'+' (added)"],
+    ["a further chunk", ["*** Update File: f", "@@", "-a", "*".repeat(2) + "x".repeat(100_000)], "'@@'"],
+  ])("says what is right although %s is long", (_what, lines, right) => {
+    const problem = problemOf(wrap(...lines));
+    expect(problem).toContain(right);
+    expect(problem.length).toBeLessThan(1000);
+  });
+
   it("takes the rest of a context line as it is and keeps returns inside lines", () => {
     expect(updateChunks("@@  x ", "-a\rb")).toMatchObject([
       { contexts: [" x "], lines: [{ kind: "remove", text: "a\rb" }] },

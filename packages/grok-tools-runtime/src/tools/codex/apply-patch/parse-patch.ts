@@ -1,4 +1,5 @@
-import { trim } from "../whitespace.ts";
+import { trim } from "../../../files/white-space.ts";
+import { shorten } from "../../../shorten.ts";
 import { LineReader } from "./line-reader.ts";
 import { parseChunk } from "./parse-chunk.ts";
 import type { Chunk, PatchOperation, UpdateFile } from "./patch.ts";
@@ -50,7 +51,7 @@ function parseOperation(reader: LineReader): PatchOperation {
   const updated = pathAfter(header, UPDATE_HEADER);
   if (updated !== undefined) return parseUpdate(updated, lineNumber, reader);
   throw new PatchSyntaxError(
-    `'${header}' is no header of a file operation; there are '${ADD_HEADER}', '${DELETE_HEADER}' and '${UPDATE_HEADER}', each followed by a path`,
+    `'${shorten(header)}' is no header of a file operation; there are '${ADD_HEADER}', '${DELETE_HEADER}' and '${UPDATE_HEADER}', each followed by a path`,
     lineNumber,
   );
 }
@@ -76,6 +77,7 @@ function parseUpdate(path: string, lineNumber: number, reader: LineReader): Upda
     if (line.startsWith("***")) break;
     chunks.push(parseChunk(reader, chunks.length === 0));
   }
-  if (chunks.length === 0) throw new PatchSyntaxError(`the update of '${path}' has no chunk`, lineNumber);
+  if (chunks.length === 0)
+    throw new PatchSyntaxError(`the update of '${shorten(path)}' has no chunk`, lineNumber);
   return { kind: "update", path, moveTo, chunks };
 }

@@ -1,4 +1,4 @@
-import { trim } from "../whitespace.ts";
+import { trim } from "../../../files/white-space.ts";
 import { PatchSyntaxError } from "./patch-syntax-error.ts";
 
 const BEGIN_MARKER = "*** Begin Patch";

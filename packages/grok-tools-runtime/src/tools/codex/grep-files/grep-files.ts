@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { TriviumError } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
+import { trim } from "../../../files/white-space.ts";
 import { newestFirst } from "../../../search/newest-first.ts";
 import { searchPaths } from "../../../search/search-paths.ts";
 import type { SearchEnd, SearchRoot } from "../../../search/search-query.ts";
@@ -12,7 +13,6 @@ import {
   type ToolResult,
 } from "../../../tool.ts";
 import { checkSearchRoot } from "../../grok-build/grep/search-root.ts";
-import { trim } from "../whitespace.ts";
 import { type GrepFilesInput, grepFilesInput, grepFilesOutput } from "./grep-files-schemas.ts";
 
 const MAX_PATHS = 2000;

@@ -1,4 +1,4 @@
-import { trim } from "../whitespace.ts";
+import { trim } from "../../../files/white-space.ts";
 
 /** What to show around a line. */
 export interface BlockRequest {

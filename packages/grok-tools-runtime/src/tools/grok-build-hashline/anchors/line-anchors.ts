@@ -1,3 +1,4 @@
+import { trim } from "../../../files/white-space.ts";
 import type { SchemeParams } from "./scheme-params.ts";
 
 const OFFSET = 2_166_136_261;
@@ -31,8 +32,7 @@ export function groupEnd(line: number, params: SchemeParams): number {
 
 /** Blanks at the ends and the width of blanks between words do not count. */
 function lineHash(line: string): number {
-  const trimmed = line.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
-  return fnv(Buffer.from(trimmed.replaceAll(/[ \t\n\f\r]+/g, " ")));
+  return fnv(Buffer.from(trim(line).replaceAll(/[ \t\n\f\r]+/g, " ")));
 }
 
 function chunkHash(hashes: readonly number[]): number {

@@ -35,6 +35,8 @@ export const hashlineEdit: Tool = defineTool<typeof hashlineEditInput, SchemePar
 
 const NOTED_RANGE = 6;
 const CAUTIONED_RANGE = 21;
+/** Characters of the old and the new text in an answer; an answer must fit into one message. */
+const MAX_TEXT_CHARS = 6 * 1024 * 1024;
 
 async function runHashlineEdit(
   input: HashlineEditInput,
@@ -91,12 +93,15 @@ function toResult({ input, path, receipt, content, applied }: WrittenEdit): Tool
     `The file ${input.file_path} has been ${how}. The changed lines with their anchors:`,
     snippetOf(after, changed),
   ].join("\n");
+  const before = content.before ?? "";
+  const hasTexts = before.length + content.after.length <= MAX_TEXT_CHARS;
   return {
     output: {
       type: "SearchReplace",
       EditsApplied: {
-        old_string: content.before ?? "",
-        new_string: content.after,
+        old_string: hasTexts ? before : "",
+        new_string: hasTexts ? content.after : "",
+        ...(!hasTexts && { texts_omitted: true }),
         tool_output_for_prompt: prompt,
         absolute_path: path,
         edits: { details: details.map((detail) => ({ ...detail })) },

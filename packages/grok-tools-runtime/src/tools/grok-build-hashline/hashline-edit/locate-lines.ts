@@ -1,4 +1,5 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
+import { shorten } from "../../../shorten.ts";
 import type { EditFailure } from "../../grok-build/search-replace/edit-failure.ts";
 import { type GivenAnchor, hasHashes, parseAnchor } from "../anchors/parse-anchor.ts";
 import type { SchemeParams } from "../anchors/scheme-params.ts";
@@ -7,10 +8,14 @@ import type { AnchoredFile } from "./anchored-file.ts";
 const SEARCHED_LINES = 15;
 const SHOWN_LINES = 5;
 const MAX_LISTED = 10;
+/** Of an anchor or a line in an error: longer ones would push out what is to be done. */
+const MAX_SHOWN_CHARS = 500;
 
 /** The line an anchor names, from 1, or why there is none. */
-export function locateLine(anchor: string, file: AnchoredFile, params: SchemeParams): number | EditFailure {
-  const given = parseAnchor(anchor, params);
+export function locateLine(text: string, file: AnchoredFile, params: SchemeParams): number | EditFailure {
+  const given = parseAnchor(text, params);
+  // Some send a whole line along with its anchor.
+  const anchor = shorten(text, MAX_SHOWN_CHARS);
   if (given === undefined) {
     const example = file.anchors[0] ?? "";
     return invalid(
@@ -64,7 +69,7 @@ function moved(
 }
 
 function ambiguous(anchor: string, found: readonly number[], file: AnchoredFile): EditFailure {
-  const lines = found.slice(0, MAX_LISTED).map((line) => file.shown(line));
+  const lines = found.slice(0, MAX_LISTED).map((line) => shorten(file.shown(line), MAX_SHOWN_CHARS));
   const more = found.length > MAX_LISTED ? [`(and ${found.length - MAX_LISTED} more)`] : [];
   return {
     kind: "failure",
@@ -79,7 +84,9 @@ function stale(text: string, near: { file: AnchoredFile; around: number } | unde
   const first = Math.max(1, (near?.around ?? 0) - SHOWN_LINES);
   const last = Math.min(near?.file.count ?? 0, (near?.around ?? 0) + SHOWN_LINES);
   const lines: string[] = [];
-  for (let line = first; line <= last; line += 1) lines.push(near?.file.shown(line) ?? "");
+  for (let line = first; line <= last; line += 1) {
+    lines.push(shorten(near?.file.shown(line) ?? "", MAX_SHOWN_CHARS));
+  }
   return {
     kind: "failure",
     variant: "NoMatchesFound",

@@ -73,14 +73,7 @@ async function exit(context: ExitContext): Promise<ToolResult> {
   }
   const content = await readPlanFile(path, workspaceRoots);
   if (content !== undefined) context.touched({ access: "read", path });
-  if (content === undefined || content.trim() === "") {
-    leave(context, { path, content: content ?? "" });
-    const message = `Plan mode is off. The plan ${path} is empty: say in a few words what you will do before you start.`;
-    return {
-      output: { type: "ExitPlanMode", EmptyPlan: { message, plan_file_path: path } },
-      promptText: message,
-    };
-  }
+  if (content === undefined || content.trim() === "") return empty(path, context);
   const plan = { path, content };
   const outcome: PlanOutcome = params.require_approval
     ? await askForApproval(plan, context)
@@ -88,6 +81,21 @@ async function exit(context: ExitContext): Promise<ToolResult> {
   // A plan that is to be revised is still being made.
   if (outcome.outcome !== "cancelled") leave(context, plan);
   return outcome.outcome === "approved" ? ready(plan) : notApproved(plan, outcome);
+}
+
+/** Without a plan there is nothing that somebody could approve. */
+function empty(path: string, context: ExitContext): ToolResult {
+  const needsApproval = context.params.require_approval;
+  const message = needsApproval
+    ? `The plan ${path} is empty, and plan mode stays on: write the plan, then show it.`
+    : `Plan mode is off. The plan ${path} is empty: say in a few words what you will do before you start.`;
+  const output = { type: "ExitPlanMode", EmptyPlan: { message, plan_file_path: path } };
+  if (needsApproval) {
+    const failure = { code: ErrorCode.EXECUTION_FAILED, reason: "plan_not_approved" };
+    return { output, promptText: message, failure };
+  }
+  leave(context, { path, content: "" });
+  return { output, promptText: message };
 }
 
 async function askForApproval({ path, content }: Plan, context: ExitContext): Promise<PlanOutcome> {

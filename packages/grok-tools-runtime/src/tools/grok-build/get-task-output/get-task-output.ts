@@ -90,7 +90,10 @@ async function getOutput(
   const taskIds = toTaskIds(raw, context);
   const registry = context.resource(taskRegistry);
   const [first = ""] = taskIds;
-  if (taskIds.length === 1 && registry.get(first) === undefined && subagents?.get(first) === undefined) {
+  const isKnown = [registry.get(first), registry.tombstone(first), subagents?.get(first)].some(
+    (found) => found !== undefined,
+  );
+  if (taskIds.length === 1 && !isKnown) {
     const { behaviorVersion } = context;
     return taskNotFound("TaskOutput", first, { registry, subagents, behaviorVersion });
   }

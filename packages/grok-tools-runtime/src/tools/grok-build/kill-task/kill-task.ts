@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { taskNotFound } from "../../../shell/task-answer.ts";
 import { taskRegistry } from "../../../shell/task-registry.ts";
+import type { TaskTombstone } from "../../../shell/task-tombstones.ts";
 import type { Subagent, Subagents } from "../../../subagents/subagents.ts";
 import {
   defineTool,
@@ -83,6 +84,8 @@ async function kill(
   const registry = context.resource(taskRegistry);
   const task = registry.get(taskId);
   if (task === undefined) {
+    const tombstone = registry.tombstone(taskId);
+    if (tombstone !== undefined) return alreadyEnded(tombstone);
     const child = subagents?.get(taskId);
     if (child !== undefined) return await killSubagent(child);
     return taskNotFound("KillTask", taskId, {
@@ -100,6 +103,11 @@ async function kill(
     ? `the task ${taskId} was ended after ${(task.durationMs / 1000).toFixed(1)}s`
     : `the task ${taskId} had ended before (${task.status})`;
   return killResult(taskId, outcome, message);
+}
+
+function alreadyEnded({ task_id: taskId, status, ended }: TaskTombstone): ToolResult {
+  const how = ended === null ? "was ended when its server ended" : `had ended before (${status})`;
+  return killResult(taskId, "already_exited", `the task ${taskId} ${how}`);
 }
 
 async function killSubagent(child: Subagent): Promise<ToolResult> {

@@ -50,6 +50,15 @@ describe("GrokBuild:memory_search", () => {
     expect(await search({ query: "deploy", max_results: 1 })).toContain("Found 1 memory result(s):");
   });
 
+  it("leaves out the checkouts that subagents of the session work in", async () => {
+    await mkdir(join(sessionFolder, "worktrees/child"), { recursive: true });
+    await writeFile(join(sessionFolder, "worktrees/child/README.md"), "deploy\n");
+    await writeFile(join(sessionFolder, "b.md"), "deploy\n");
+    const text = await search({ query: "deploy" });
+    expect(text).toContain("Found 1 memory result(s):");
+    expect(text).toContain(join(sessionFolder, "b.md"));
+  });
+
   it("sees a note that has changed, and no longer one that is gone", async () => {
     const shared = context();
     const path = join(project, ".grok/memory/a.md");

@@ -66,7 +66,7 @@ describe("GrokBuild:monitor", { timeout: 20_000 }, () => {
     const { output } = await monitor.run({ command: "sleep 30", description: "d", timeout_ms: 300 }, context);
     await until(() => told.at(-1)?.type === "TaskCompleted");
     expect(told.at(-1)).toMatchObject({ signal: "timeout", exit_code: null });
-    const call = { callId: "c", toolId: "t", output: { type: "Text" } };
+    const call = { callId: "c", toolId: "t", output: { type: "Text" }, areCompletionsMuted: false };
     const [reminder] = taskReminders(context.resource(taskRegistry), call);
     expect(reminder).toContain(textOf(output["taskId"]));
     expect(reminder).toContain("Command: [monitor] d");

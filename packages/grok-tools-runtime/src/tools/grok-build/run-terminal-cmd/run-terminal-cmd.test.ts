@@ -246,8 +246,8 @@ describe("GrokBuild:run_terminal_cmd", { timeout: 20_000 }, () => {
     expect(existsSync(`${String(output["output_file"])}.signal`)).toBe(false);
   });
 
-  it("says that a shell with memory is not available instead of forgetting silently", async () => {
-    await using session = await open({ persistent_shell: true });
+  it("says that a pseudo-terminal is not available instead of doing without", async () => {
+    await using session = await open({ use_pty: true });
     expect((await run(session, { command: "true" })).code).toBe(ErrorCode.NOT_IMPLEMENTED);
   });
 

@@ -26,6 +26,7 @@ const editsApplied = z.object({
   tool_output_for_prompt_concise: z.string().optional(),
   absolute_path: z.string(),
   edits: z.object({ details: z.array(detail), details_omitted: z.int().optional() }),
+  texts_omitted: z.literal(true).optional(),
   unicode_normalized: z.literal(true).optional(),
   receipt,
 });

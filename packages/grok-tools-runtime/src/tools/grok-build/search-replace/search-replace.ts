@@ -87,8 +87,8 @@ async function edit(
   if (receipt === undefined || content === undefined) return neverHappens();
   await rememberWrite(path, receipt, context);
   // A file that was there but empty counts as new.
-  const before = result.how === "filled" ? null : content.before;
-  context.touched({ access: "write", path, content: { ...content, before } });
+  const told = result.how === "filled" ? { before: null, after: content.after } : content;
+  context.touched({ access: "write", path, content: told });
   return { kind: "done", result: editResult({ input, path, receipt, applied: result }) };
 }
 

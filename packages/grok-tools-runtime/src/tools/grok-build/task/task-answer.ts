@@ -43,7 +43,11 @@ function retrieval({ id }: Subagent, { configuredTools }: AnswerContext): string
  *
  * @throws {@link ToolError} EXECUTION_FAILED when it failed, CANCELLED when it was cancelled.
  */
-export function endedResult(child: Subagent, end: SubagentEnd): ToolResult {
+export function endedResult(
+  child: Subagent,
+  end: SubagentEnd,
+  { parameterName }: Pick<ToolContext, "parameterName">,
+): ToolResult {
   const details = { subagent_id: child.id };
   if (end.status === "cancelled") {
     throw new ToolError(ErrorCode.CANCELLED, `the subagent ${child.id} was cancelled`, { details });
@@ -54,7 +58,7 @@ export function endedResult(child: Subagent, end: SubagentEnd): ToolResult {
     });
   }
   const { output, toolCalls, turns, durationMs, worktreePath } = end;
-  const hint = `resume_from="${child.id}"`;
+  const hint = `${parameterName("resume_from")}="${child.id}"`;
   return {
     output: {
       type: "SubagentCompleted",

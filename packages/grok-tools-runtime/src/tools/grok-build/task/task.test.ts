@@ -195,6 +195,40 @@ describe("GrokBuild:task", () => {
     expect(error.message).toContain(message);
   });
 
+  it("names parameters as the session does", async () => {
+    await using test = await testRuntime(tools, { subagentRunner: scriptedRunner() });
+    const [, ...others] = configured;
+    const paramsNameOverrides = {
+      cwd: "folder",
+      isolation: "apart",
+      resume_from: "previous",
+      model: "brain",
+    };
+    const renamed = { id: "GrokBuild:task", paramsNameOverrides };
+    const session = await test.runtime.openSession({ id: "s", tools: [renamed, ...others] });
+    const refuse = async (input: object) =>
+      errorOf(await session.execute("task", { prompt: "p", description: "d", ...input }));
+    const missing = await refuse({ folder: "/does/not/exist" });
+    expect(missing.message).toMatch(/^folder \/does\/not\/exist is not/);
+    expect(missing.details).toMatchObject({ field: "folder" });
+    expect((await refuse({ folder: ".", apart: "worktree" })).message).toContain("either folder or apart");
+    expect((await refuse({ apart: "worktree" })).message).toMatch(/^apart "worktree" needs/);
+    expect((await refuse({ previous: "x" })).message).toContain("start one without previous");
+  });
+
+  it("says how to go on with a subagent in the words of the session", async () => {
+    const runner = scriptedRunner();
+    await using test = await testRuntime(tools, { subagentRunner: runner });
+    const [, ...others] = configured;
+    const renamed = { id: "GrokBuild:task", paramsNameOverrides: { resume_from: "previous" } };
+    const session = await test.runtime.openSession({ id: "s", tools: [renamed, ...others] });
+    const input = { prompt: "p", description: "d", run_in_background: false, task_id: "a" };
+    const answer = session.execute("task", input);
+    await reached({ runner }, 1);
+    runner.children[0]?.end();
+    expect(textOf(await answer)).toContain('To go on with it: previous="a"');
+  });
+
   it("treats words for nothing as nothing and cleans the folder", async () => {
     await using opened = await open();
     await opened.spawn({ cwd: "none", resume_from: "null", model: " ", isolation: null });

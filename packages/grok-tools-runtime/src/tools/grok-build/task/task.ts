@@ -135,7 +135,7 @@ async function runTask(input: TaskInput, context: ToolContext<TaskParams>): Prom
   const end = await endWithinBudget(child, context);
   if (end === undefined) return handOver("over-budget");
   child.markDelivered();
-  return endedResult(child, end);
+  return endedResult(child, end, context);
 }
 
 function folderOf(

@@ -1,13 +1,17 @@
+import { Readable } from "node:stream";
 import { temporaryFolder } from "@trivium/core/testing";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { describe, expect, it } from "vitest";
 import { goal } from "../../../goal/goal.ts";
 import { goalParams } from "../../../goal/goal-params.ts";
 import type { JsonObject } from "../../../json.ts";
+import type { Containment } from "../../../process/command-runner.ts";
 import { createCommandRunner, type ProcessRunner } from "../../../process/create-command-runner.ts";
+import type { ProgramSpec, RunningProgram } from "../../../process/program-runner.ts";
 import { testRuntime } from "../../../testing/test-runtime.ts";
 import { toolContext } from "../../../testing/tool-context.ts";
 import type { ToolContext } from "../../../tool.ts";
+import { defaultToolSettings } from "../../../tool-settings.ts";
 import { updateGoal } from "./update-goal.ts";
 
 function context(
@@ -141,4 +145,68 @@ describe("a verifier of the goal", () => {
       await expect(first).rejects.toThrow("gone");
       expect(session.resource(goal)).toMatchObject({ isBeingVerified: false, attempts: 0 });
     }));
+
+  const sandboxed = { ...defaultToolSettings, sandbox: "bwrap" as const };
+
+  it.each([false, true])(
+    "runs inside the sandbox of the server, with network: %j",
+    async (sandboxNetwork) => {
+      await using folder = await temporaryFolder();
+      const started: ProgramSpec[] = [];
+      const session = context(
+        { objective: "ship it", verifier: "make test" },
+        {
+          workingDirectory: folder.path,
+          settings: { ...sandboxed, sandboxNetwork },
+          commandRunner: { ...toolContext().commandRunner, containment: () => Promise.resolve(bubblewrap) },
+          programRunner: { run: (spec) => Promise.resolve(succeeding(started, spec)) },
+        },
+      );
+      await updateGoal.run({ completed: true }, session);
+      const { argv } = started[0]!;
+      expect(argv[0]).toBe("bwrap");
+      expect(argv.includes("--unshare-net")).toBe(!sandboxNetwork);
+      expect(argv.slice(argv.indexOf("--chdir"))).toEqual([
+        "--chdir",
+        folder.path,
+        "/bin/sh",
+        "-c",
+        "exec 2>&1\nmake test",
+      ]);
+      expect(argv.join(" ")).toContain(`--bind ${folder.path} ${folder.path}`);
+    },
+  );
+
+  it("does not run where the sandbox of the server does not work", async () => {
+    const session = context(
+      { objective: "ship it", verifier: "make test" },
+      {
+        settings: sandboxed,
+        commandRunner: {
+          ...toolContext().commandRunner,
+          containment: () => Promise.resolve({ ...bubblewrap, bubblewrap: false }),
+        },
+      },
+    );
+    await expect(updateGoal.run({ completed: true }, session)).rejects.toMatchObject({
+      ...failed("goal_update_harness_disabled"),
+      retryable: true,
+    });
+    expect(session.resource(goal)).toMatchObject({ status: "active", attempts: 0, isBeingVerified: false });
+  });
 });
+
+const bubblewrap: Containment = {
+  subreaper: true,
+  cgroup: false,
+  bubblewrap: true,
+  landlock: false,
+  summary: "",
+};
+
+function succeeding(started: ProgramSpec[], spec: ProgramSpec): RunningProgram {
+  started.push(spec);
+  const end = { exitCode: 0, signal: null, stderr: new Uint8Array(), durationMs: 1 };
+  const ended = Promise.resolve({ reason: "exited" as const, ...end });
+  return { stdout: Readable.from([]), ended, stop: () => ended };
+}

@@ -1,6 +1,6 @@
-import { ErrorCode } from "@trivium/proto/grok-tools";
 import { z } from "zod";
 import { type Goal, goal } from "../../../goal/goal.ts";
+import { goalFailure } from "../../../goal/goal-failure.ts";
 import { type GoalParams, goalParams } from "../../../goal/goal-params.ts";
 import { verifyGoal } from "../../../goal/verify-goal.ts";
 import { absentable, lenientBoolean } from "../../../input/lenient.ts";
@@ -53,12 +53,12 @@ async function update(given: UpdateGoalInput, context: GoalContext): Promise<Too
   const current = context.resource(goal);
   current.adopt(context.params.objective);
   if (current.objective === undefined) {
-    throw failure("goal_not_active", "the session has no goal; go on without reporting", {
+    throw goalFailure("goal_not_active", "the session has no goal; go on without reporting", {
       suggestion: "Set the param objective of update_goal when the tools are configured.",
     });
   }
   if (current.status === "completed") {
-    throw failure("goal_update_non_active", `the goal is completed: ${shorten(current.objective)}`);
+    throw goalFailure("goal_update_non_active", `the goal is completed: ${shorten(current.objective)}`);
   }
   if (given.completed === true) return await complete(current, texts.message, context);
   if (texts.blocked !== "") {
@@ -114,10 +114,10 @@ async function assertAchieved(
   context: GoalContext,
 ): Promise<void> {
   if (current.isBeingVerified) {
-    throw failure("goal_classifier_in_flight", "the goal is being verified already; wait for that call");
+    throw goalFailure("goal_classifier_in_flight", "the goal is being verified already; wait for that call");
   }
   if (current.attempts >= max_attempts) {
-    throw failure(
+    throw goalFailure(
       "goal_update_post_cap",
       `the verifier has refused ${current.attempts} times, which is the limit`,
       {
@@ -133,7 +133,7 @@ async function assertAchieved(
     const attempt = `attempt ${current.attempts} of ${max_attempts}`;
     const code =
       current.attempts >= max_attempts ? "goal_classifier_cap_reached" : "goal_classifier_not_achieved";
-    throw failure(code, `the verifier says that the goal is not reached (${attempt}): ${reason}`, {
+    throw goalFailure(code, `the verifier says that the goal is not reached (${attempt}): ${reason}`, {
       suggestion: "Do what is missing, check it yourself, then report again.",
     });
   } finally {
@@ -144,13 +144,4 @@ async function assertAchieved(
 function answer({ objective = "" }: Goal, state: string): ToolResult {
   const summary = `The goal ${JSON.stringify(shorten(objective))} ${state}.`;
   return { output: { type: "UpdateGoal", success: true, summary }, promptText: summary };
-}
-
-/** A failure with the original's code in its details. */
-function failure(code: string, message: string, options: { readonly suggestion?: string } = {}): ToolError {
-  return new ToolError(ErrorCode.EXECUTION_FAILED, message, {
-    ...options,
-    detailKind: "custom",
-    details: { code },
-  });
 }

@@ -299,6 +299,21 @@ describe("GrokBuild:web_fetch", () => {
     expect(state).not.toContain("s3cret");
   });
 
+  it("keeps the password of a proxy out of what is shown of the tool", async () => {
+    await using test = await testRuntime([local]);
+    const session = test.runtime.sessions.session(undefined);
+    const options = { proxy_endpoint: "http://user:s3cret@proxy.example:3128" };
+    const shown: unknown[] = [session.controls.setOptions(local.id, options, false)];
+    shown.push(session.controls.options(local.id), session.listTools());
+    await session.finalize({ tools: [{ id: local.id, paramsJson: JSON.stringify(options) }] });
+    shown.push(session.controls.options("web_fetch"), session.listTools());
+    shown.push(session.controls.setOptions("web_fetch", { timeout_secs: 5 }, false));
+    for (const one of shown) {
+      expect(JSON.stringify(one)).toContain("proxy.example");
+      expect(JSON.stringify(one)).not.toContain("s3cret");
+    }
+  });
+
   it("is not there when it is switched off", async () => {
     await using test = await testRuntime([local], { settings: { webFetch: { enabled: false } } });
     const session = test.runtime.sessions.session(undefined);

@@ -1,6 +1,10 @@
+import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { ManualClock, temporaryFolder } from "@trivium/core/testing";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { describe, expect, it } from "vitest";
+import { createCommandRunner } from "../../../process/create-command-runner.ts";
 import type { ProgramRunner, ProgramSpec } from "../../../process/program-runner.ts";
 import { toolContext } from "../../../testing/tool-context.ts";
 import { until } from "../../../testing/until.ts";
@@ -145,6 +149,109 @@ describe("GrokBuild:web_search", () => {
     expect(failure).toMatchObject({ code, retryable, message: expect.stringContaining("***REDACTED***") });
     expect(String(failure)).not.toContain("s3cret");
     expect(site.requests).toHaveLength(1);
+  });
+
+  it("does not tell the beginning of a key that stands where a long message is cut", async () => {
+    await using site = await localSite((_request, response) => {
+      response.writeHead(400).end(JSON.stringify({ error: `${"x".repeat(295)} s3cret-key` }));
+    });
+    const context = contextWith(
+      { provider: "searxng", baseUrl: site.origin, apiKeyEnv: "K" },
+      { environment: { K: "s3cret-key" } },
+    );
+    const failure: unknown = await webSearch.run({ query: "x" }, context).catch((thrown: unknown) => thrown);
+    expect(String(failure)).toContain("xxx");
+    expect(String(failure)).not.toContain("s3");
+  });
+
+  it("reads the key from its file, and says what is wrong with the file but not where it is", async () => {
+    await using folder = await temporaryFolder();
+    const apiKeyFile = join(folder.path, "brave.key");
+    let header: unknown;
+    await using site = await localSite((request, response) => {
+      header = request.headers["x-subscription-token"];
+      response.end(JSON.stringify({ web: { results: [] } }));
+    });
+    const search = (): Promise<unknown> =>
+      webSearch
+        .run({ query: "x" }, contextWith({ provider: "brave", baseUrl: site.origin, apiKeyFile }))
+        .catch((thrown: unknown) => thrown);
+    expect(await search()).toMatchObject({
+      kind: "unauthenticated",
+      message: expect.stringContaining("read"),
+    });
+    await writeFile(apiKeyFile, " \n");
+    const empty = await search();
+    expect(empty).toMatchObject({ kind: "unauthenticated", message: expect.stringContaining("empty") });
+    expect(String(empty)).not.toContain(folder.path);
+    expect(site.requests).toEqual([]);
+    await writeFile(apiKeyFile, "k3y\n");
+    await search();
+    expect(header).toBe("k3y");
+  });
+
+  it.each([
+    [
+      "reads its question",
+      'read line; echo "[{\\"url\\":\\"https://a.io/\\",\\"title\\":\\"${#line}\\"}]"',
+      ["https://a.io/"],
+    ],
+    ["reads nothing", 'echo \'{"results":[{"url":"https://a.io/"}]}\'', ["https://a.io/"]],
+    ["complains a lot", "head -c 1000000 /dev/zero >&2; echo '[]'", []],
+  ])("takes the results of a program that %s", async (_what, script, citations) => {
+    await using folder = await temporaryFolder();
+    await using runner = await createCommandRunner({ dataFolder: folder.path });
+    const settings: WebSearchSettings = { provider: "command", argv: ["sh", "-c", script] };
+    const context = contextWith(settings, {
+      programRunner: runner.programs,
+      sessionFolder: folder.path,
+      environment: { PATH: process.env["PATH"] },
+    });
+    const result = await webSearch.run({ query: "x" }, context);
+    expect(result.output["citations"]).toEqual(citations);
+  });
+
+  it.each([
+    ["fails", "exit 3", "exit code 3"],
+    ["writes something else", "echo hello", "not JSON"],
+    ["writes without end", "yes", "more than"],
+  ])("says so when a program %s", async (_what, script, message) => {
+    await using folder = await temporaryFolder();
+    await using runner = await createCommandRunner({ dataFolder: folder.path });
+    const settings: WebSearchSettings = { provider: "command", argv: ["sh", "-c", script] };
+    const context = contextWith(settings, {
+      programRunner: runner.programs,
+      sessionFolder: folder.path,
+      environment: { PATH: process.env["PATH"] },
+    });
+    await expect(webSearch.run({ query: "x" }, context)).rejects.toMatchObject({
+      code: ErrorCode.EXECUTION_FAILED,
+      retryable: true,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("ends a program that does not answer", async () => {
+    await using folder = await temporaryFolder();
+    await using runner = await createCommandRunner({ dataFolder: folder.path });
+    const controller = new AbortController();
+    const started = join(folder.path, "started");
+    const settings: WebSearchSettings = {
+      provider: "command",
+      argv: ["sh", "-c", `echo $$ > ${started}; exec sleep 60`],
+    };
+    const context = contextWith(settings, {
+      programRunner: runner.programs,
+      sessionFolder: folder.path,
+      environment: { PATH: process.env["PATH"] },
+      signal: controller.signal,
+    });
+    const running = webSearch.run({ query: "x" }, context);
+    const pidText = (): string => (existsSync(started) ? readFileSync(started, "utf8") : "");
+    await until(() => pidText().endsWith("\n"));
+    controller.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+    await until(() => !existsSync(`/proc/${pidText().trim()}`));
   });
 
   it.each([

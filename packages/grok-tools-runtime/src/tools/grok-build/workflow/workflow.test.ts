@@ -273,3 +273,13 @@ describe("GrokBuild:workflow", () => {
     expect(test.runtime.sessions.session("s").listTools()).toMatchObject([{ isEnabled: true }]);
   });
 });
+
+it("describes itself with the session's names of its parameters", async () => {
+  await using test = await testRuntime([workflow], { workflowEngine: engine });
+  const paramsNameOverrides = { script: "program", resume_from_run_id: "previous" };
+  const tools = [{ id: "GrokBuild:workflow", paramsNameOverrides }];
+  await using session = await test.runtime.openSession({ id: "s", tools });
+  const { description } = session.toolInfo("workflow");
+  expect(description).toContain("one of `name`, `program` and `script_path`");
+  expect(description).toContain("only its `previous`");
+});

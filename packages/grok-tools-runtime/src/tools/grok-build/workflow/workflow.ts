@@ -23,9 +23,9 @@ export const workflow: Tool = defineTool({
 
 - \`await agent(prompt, { description, type, model, isolation })\` runs one subagent and gives its answer as text; it throws when the subagent fails.
 - \`await parallel([prompt or { prompt, type, … }, …])\` runs several at once and gives \`[{ status, output, error }, …]\` in the same order.
-- \`args\` is the value you pass; \`text(value)\` adds to the result of the run. There are no files, no network and no modules.
+- \`args\` is the value you pass as \`\${{ params.workflow.args }}\`; \`text(value)\` adds to the result of the run. There are no files, no network and no modules.
 - A program may begin with \`const meta = { name: "…", description: "…" };\`.
-- Give one of \`name\`, \`script\` and \`script_path\`. To go on with a run that failed or was cancelled give only its \`resume_from_run_id\`: subagents that had completed are not asked again.`,
+- Give one of \`\${{ params.workflow.name }}\`, \`\${{ params.workflow.script }}\` and \`\${{ params.workflow.script_path }}\`. To go on with a run that failed or was cancelled give only its \`\${{ params.workflow.resume_from_run_id }}\`: subagents that had completed are not asked again.`,
   input: workflowInput,
   output: {
     schema: z.object({

@@ -46,6 +46,17 @@ describe("OpenCode:edit", () => {
     expect(touched).toMatchObject([{ content: { before: null, after: "a" } }]);
   });
 
+  it.each(["off", "full"])("is quick in a file with long runs of blanks, fuzzy: %s", async (fuzzy) => {
+    context = contextWith({ fuzzy });
+    await put("f", `a${" ".repeat(100_000)}b\n`.repeat(3));
+    const started = performance.now();
+    const oldString = `c${" ".repeat(100_000)}d\n`;
+    expect((await run({ filePath: "f", oldString, newString: "e" })).failure).toMatchObject({
+      code: ErrorCode.NO_MATCHES,
+    });
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
   it("keeps the mode and bytes that are no text", async () => {
     await writeFile(join(folder.path, "f"), Buffer.from([0xff, 0x61, 0x0a, 0xfe]));
     await chmod(join(folder.path, "f"), 0o750);

@@ -2,6 +2,7 @@ import { TriviumError } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { z } from "zod";
 import { accessFailureOf } from "../../../files/access-failure.ts";
+import { shorten } from "../../../shorten.ts";
 import { type LoadedSkill, loadSkill } from "../../../skills/load-skill.ts";
 import { sessionSkills } from "../../../skills/session-skills.ts";
 import type { Skill } from "../../../skills/skill.ts";
@@ -58,11 +59,12 @@ interface Problem extends LogicalFailure {
 }
 
 function matchProblem(
-  name: string,
+  given: string,
   match: Exclude<SkillMatch, { kind: "found" }>,
   available: readonly Skill[],
 ): Problem {
   const code = ErrorCode.INVALID_INPUT;
+  const name = shorten(given);
   if (match.kind === "ambiguous") {
     const names = match.skills.map(({ qualifiedName }) => qualifiedName).join(", ");
     const text = `Error: several skills are named ${name}; say which one: ${names}.`;

@@ -1,0 +1,32 @@
+import type { Child } from "./child.ts";
+
+/** Ended children that stay known. */
+const MAX_COUNT = 1024;
+/** Bytes of the texts they ended with. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024;
+
+/** Children that have ended, oldest first, bounded. The newest one stays in any case. */
+export class EndedChildren {
+  readonly #bytesOf = new Map<Child, number>();
+  #bytes = 0;
+
+  get count(): number {
+    return this.#bytesOf.size;
+  }
+
+  /** Adds one. Returns those that are forgotten for it. */
+  add(child: Child): Child[] {
+    const bytes = Buffer.byteLength(child.end?.output ?? "") + Buffer.byteLength(child.end?.error ?? "");
+    this.#bytesOf.set(child, bytes);
+    this.#bytes += bytes;
+    const forgotten: Child[] = [];
+    for (const [oldest, size] of this.#bytesOf) {
+      if (this.#bytesOf.size <= MAX_COUNT && this.#bytes <= MAX_TEXT_BYTES) break;
+      if (oldest === child) break;
+      this.#bytesOf.delete(oldest);
+      this.#bytes -= size;
+      forgotten.push(oldest);
+    }
+    return forgotten;
+  }
+}
