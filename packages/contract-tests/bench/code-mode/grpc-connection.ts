@@ -22,7 +22,7 @@ type Method<Input extends DescMessage, Output extends DescMessage> = DescMethod 
 
 /** A call in progress. */
 export interface Call {
-  /** Settles when the call has ended with OK. Rejects with any other status, unless it was cancelled here. */
+  /** Settles when the call has ended with OK. Rejects with any other status, unless it was ended on this side. */
   readonly ended: Promise<void>;
   cancel(): void;
 }
@@ -30,6 +30,7 @@ export interface Call {
 /** Plain gRPC over one HTTP/2 connection, with as little work on this side as it takes: the host is to be seen. */
 export class GrpcConnection implements Disposable {
   readonly #session: ClientHttp2Session;
+  #isDisposed = false;
 
   constructor(url: string) {
     this.#session = connect(url, {
@@ -64,7 +65,7 @@ export class GrpcConnection implements Disposable {
     stream.on("error", () => {});
     const ended = new Promise<void>((resolve, reject) => {
       stream.once("close", () => {
-        if (isCancelled || status === "0") resolve();
+        if (isCancelled || this.#isDisposed || status === "0") resolve();
         else reject(new Error(`${name} ended with status ${String(status)}: ${String(detail)}`));
       });
     });
@@ -82,6 +83,7 @@ export class GrpcConnection implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#session.destroy();
   }
 }

@@ -35,7 +35,11 @@ verifies("list-tools:before-finalize", async ({ transport, uniqueName }) => {
       "GrokBuild:kill_task",
     ]),
   );
-  expect(totalCount).toBe(ids.length);
+  // Tools whose backend is not configured are counted, and shown to those who ask for them.
+  const all = await tools.listTools({ includeDisabled: true }, call);
+  expect(totalCount).toBe(50);
+  expect(all.tools).toHaveLength(totalCount);
+  expect(ids).not.toContain("GrokBuild:image_gen");
 });
 
 verifies("execute-tool:before-finalize", async ({ transport, uniqueName }) => {
