@@ -137,7 +137,7 @@ export class AgentManager {
   /**
    * Registers an agent, which runs when it has a slot.
    *
-   * @throws CrabcodeError SUBAGENT_TYPE_UNKNOWN, PROFILE_NOT_FOUND, PROFILE_UNUSABLE, AGENT_LIMIT
+   * @throws CrabcodeError SUBAGENT_TYPE_UNKNOWN, PROFILE_NOT_FOUND, PROFILE_UNUSABLE, SHUTTING_DOWN, AGENT_LIMIT
    */
   spawn(request: SpawnRequest, caller: AgentCaller): Agent {
     const { environment, parts, modelProfile: current } = this.#host;
@@ -151,6 +151,7 @@ export class AgentManager {
     if (!environment.models.list(settings.models).some(({ name }) => name === modelProfile)) {
       throw new CrabcodeError("PROFILE_NOT_FOUND", "no model profile has that name", parts);
     }
+    this.#assertOpen();
     this.#assertRoom();
     const model = this.#host.openProfile(modelProfile);
     const agentId = environment.ids.uuid();
@@ -284,11 +285,15 @@ export class AgentManager {
 
   /** Stops every agent. The session admits no more by now. */
   async close(): Promise<void> {
-    const active = this.all.filter((agent) => !agent.isOver);
-    const queued = active.filter((agent) => this.#slots.withdraw(agent.id));
-    for (const agent of active) agent.stop("session ended");
-    for (const agent of queued) await this.#finish(agent, stoppedBefore("session ended"));
-    for (const agent of active) await agent.settled();
+    // Until none is left: a call that was on its way may have made another one.
+    for (;;) {
+      const active = this.all.filter((agent) => !agent.isSettled);
+      if (active.length === 0) return;
+      const queued = active.filter((agent) => this.#slots.withdraw(agent.id));
+      for (const agent of active) agent.stop("session ended");
+      for (const agent of queued) await this.#finish(agent, stoppedBefore("session ended"));
+      for (const agent of active) await agent.settled();
+    }
   }
 
   #queue(agent: Agent, caller: AgentCaller): void {

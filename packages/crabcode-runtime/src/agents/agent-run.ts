@@ -42,7 +42,9 @@ export async function runAgent(
     operationId,
     // The events belong to the turn that led to the run as long as that goes on.
     get scope() {
-      return root !== undefined && host.isForeground(root) ? ("foreground" as const) : ("background" as const);
+      return root !== undefined && host.isForeground(root)
+        ? ("foreground" as const)
+        : ("background" as const);
     },
   };
   const events = new AgentEvents(parts.bus, { agentId: agent.id, context });

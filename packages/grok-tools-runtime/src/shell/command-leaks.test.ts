@@ -48,6 +48,8 @@ describe("many commands of one session", { timeout: 60_000 }, () => {
     await runAll(60);
     await until(() => census().zombies === 0 && census().files <= before.files);
     expect(census().residentMiB - before.residentMiB).toBeLessThan(64);
+    // That nothing is left of the last command is known a moment after its answer.
+    await until(() => runner.stats().lingering === 0);
     expect(runner.stats()).toMatchObject({ live: 0, queued: 0, lingering: 0 });
   });
 

@@ -332,7 +332,7 @@ describe("background tasks", { timeout: 20_000 }, () => {
     const third = await run(session, { command: "exit 5", is_background: true });
     // The task ends a moment after its process.
     let told = await run(session, { command: "true" });
-    for (let attempt = 0; attempt < 100 && !told.text.includes("system-reminder"); attempt += 1) {
+    for (let attempt = 0; attempt < 1000 && !told.text.includes("system-reminder"); attempt += 1) {
       told = await run(session, { command: "true" });
     }
     expect(told.text).toContain(
