@@ -30,6 +30,22 @@ describe("rules for calls of programs", () => {
     ["the relative path", { tool: "*", path: "secret/*" }, { target_file: "secret/a" }],
     ["the folder of list_dir", { tool: "*", path: "secret" }, { target_directory: "secret" }],
     ["where a link leads", { tool: "*", path: "/etc/*" }, { file_path: "link" }],
+    ["the folder of the other list_dir", { tool: "*", path: "secret" }, { dir_path: "secret" }],
+    [
+      "a path behind a harmless one",
+      { tool: "*", path: "secret" },
+      { target_file: "a", file_path: "secret" },
+    ],
+    [
+      "a file of a patch",
+      { tool: "*", path: "secret" },
+      { patch: "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n*** Delete File: secret\n*** End Patch" },
+    ],
+    [
+      "the new path of a file of a patch",
+      { tool: "*", path: "secret" },
+      { input: "*** Begin Patch\r\n*** Update File: a\r\n *** Move to: secret\r\n@@\r\n-x\r\n" },
+    ],
     ["the absolute path", { tool: "*", path: "/ws/a" }, { filePath: "a" }],
     ["a part of the command", { tool: "*", command: "rm *" }, { command: "ls; rm -rf x" }],
   ])("deny by %s", async (_, rule, input) => {

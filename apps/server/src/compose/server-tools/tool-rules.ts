@@ -14,7 +14,11 @@ export interface ToolRules {
 export type Authorise = (request: AuthorisationRequest) => Promise<string | undefined>;
 
 /** Parameters of tools that name the file or folder they work on. */
-const PATH_PARAMETERS = ["target_file", "target_directory", "file_path", "filePath", "path"];
+const PATH_PARAMETERS = ["target_file", "target_directory", "dir_path", "file_path", "filePath", "path"];
+
+/** Parameters that hold a patch, which names its files in its own lines. */
+const PATCH_PARAMETERS = ["patch", "input"];
+const PATCH_HEADERS = ["*** Add File: ", "*** Delete File: ", "*** Update File: ", "*** Move to: "];
 
 /**
  * Judges calls of one session: reading only, then the rules: deny, ask, allow. Nobody can be asked, so what a rule would
@@ -27,16 +31,30 @@ export function createToolRules(
   return async (call) => {
     if (isReadOnly && !call.isReadOnly) return "this session may only use tools that change nothing";
     const { toolName, input, workingDirectory } = call;
-    const written = PATH_PARAMETERS.map((name) => input[name]).find((value) => typeof value === "string");
-    const targetPath = typeof written === "string" ? await call.resolvePath(written) : undefined;
+    // Every one is judged: a tool reads its own parameter and passes over the others, which may be there to mislead.
+    const written = PATH_PARAMETERS.map((name) => input[name]).filter((value) => typeof value === "string");
+    const patched = PATCH_PARAMETERS.flatMap((name) => pathsOfPatch(input[name]));
+    const targets = await Promise.all([...written, ...patched].map((path) => call.resolvePath(path)));
     const policy = new PermissionPolicy(
       // Allow rules come after the others and allow what is allowed without them.
       { ...rules, allow: [], mode: "default", additionalDirectories: [], requestTimeoutMs: 0 },
       workingDirectory,
     );
-    const { behavior } = policy.decide({ tool: toolName, isReadOnly: true, input, targetPath });
-    if (behavior === "allow") return undefined;
-    if (behavior === "deny") return `a rule of this server denies ${toolName} here`;
+    const behaviors = (targets.length === 0 ? [undefined] : targets).map(
+      (targetPath) => policy.decide({ tool: toolName, isReadOnly: true, input, targetPath }).behavior,
+    );
+    if (behaviors.includes("deny")) return `a rule of this server denies ${toolName} here`;
+    if (!behaviors.includes("ask")) return undefined;
     return `a rule of this server has ${toolName} asked about here, and there is nobody to ask`;
   };
+}
+
+/** Every line that could be a header counts, so that no reading of the patch has a file that was not judged. */
+function pathsOfPatch(patch: unknown): string[] {
+  if (typeof patch !== "string") return [];
+  return patch.split("\n").flatMap((line) => {
+    const header = line.trim();
+    const prefix = PATCH_HEADERS.find((start) => header.startsWith(start));
+    return prefix === undefined ? [] : [header.slice(prefix.length)];
+  });
 }

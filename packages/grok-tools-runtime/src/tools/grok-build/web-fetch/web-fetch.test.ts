@@ -266,6 +266,15 @@ describe("GrokBuild:web_fetch", () => {
     await until(() => site.openSockets.size === 0);
   });
 
+  it("closes the connection of a redirect that it does not follow and that never ends", async () => {
+    await using site = await localSite((_request, response) => {
+      response.writeHead(302, { location: "https://elsewhere.example/" }).write("a");
+    });
+    const result = await local.run({ url: site.origin }, contextWith());
+    expect(result.output).toHaveProperty("CrossHostRedirect");
+    await until(() => site.openSockets.size === 0);
+  });
+
   it("ends at once when it is cancelled, and closes its connection", async () => {
     await using site = await localSite(() => {});
     const controller = new AbortController();
