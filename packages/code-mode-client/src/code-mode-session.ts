@@ -8,10 +8,12 @@ import { followCell } from "./follow-cell.ts";
 import { readLease } from "./lease.ts";
 import { firstEvent, toOpenHeaders, toOpenRequest } from "./opening.ts";
 import { type CellAnswer, type CellOutcome, fromWaitResponse, fromWireOutcome } from "./outcome.ts";
+import { toOversized } from "./oversized.ts";
 import { PeerWatch } from "./peer-watch.ts";
 import type { SessionClosedError } from "./session-closed-error.ts";
 import { SessionLink } from "./session-link.ts";
 import type { ExecuteOptions, OpenSessionOptions, TerminateOptions, WaitOptions } from "./session-options.ts";
+import { toBudget } from "./to-budget.ts";
 import { Catalogue } from "./tools/catalogue.ts";
 import { type Execution, Executions } from "./tools/executions.ts";
 import type { ToolDefinition } from "./tools/tool-definition.ts";
@@ -388,16 +390,4 @@ export class CodeModeSession implements AsyncDisposable {
       link.end("the session was closed");
     }
   }
-}
-
-function toBudget(maxOutputTokens: number | undefined): { maxOutputTokens?: bigint } {
-  return maxOutputTokens === undefined
-    ? {}
-    : { maxOutputTokens: toUint64("maxOutputTokens", maxOutputTokens) };
-}
-
-/** Some gRPC stacks say RESOURCE_EXHAUSTED for a message that is too large; a started cell gets it for nothing else. */
-function toOversized(thrown: unknown): unknown {
-  if (!TriviumError.isInstance(thrown) || thrown.kind !== "resourceExhausted") return thrown;
-  return new TriviumError("outOfRange", thrown.message, { cause: thrown });
 }

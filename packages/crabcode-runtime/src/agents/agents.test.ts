@@ -357,6 +357,28 @@ describe("further input", () => {
   });
 });
 
+it("an agent that still works while the server drains can make no other", async () => {
+  const spawning: ScriptEntry = {
+    agent: 1,
+    tool_calls: [{ id: "c1", name: "AgentSpawn", input: { prompt: "inner" } }],
+    hold: "draining",
+  };
+  await using fixture = await started([spawning, { agent: 1, text: "alone" }], allowAll);
+  const bus = await fixture.subscribe();
+  await spawn(fixture);
+  await bus.find({ type: "agent_state", status: "running" });
+  const closing = fixture.runtime.close({ drainMs: 5_000 });
+  fixture.models.release("draining");
+  await expect(bus.ended).rejects.toMatchObject({ reason: "SHUTTING_DOWN" });
+  await closing;
+  expect(ofAgents(bus).filter((event) => event.startsWith("agent_state"))).toEqual([
+    "agent_state:queued",
+    "agent_state:running",
+    "agent_state:completed",
+  ]);
+  expect(JSON.stringify(fixture.models.requests[1]?.messages)).toContain("the session is closing");
+});
+
 const allowAll = { permissions: { run_everything: true } };
 
 function started(

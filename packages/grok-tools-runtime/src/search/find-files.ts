@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { matchesGlob, parseGlob } from "./glob.ts";
+import { listFileNames } from "./list-file-names.ts";
 import { comparePaths } from "./matching-lines.ts";
 import { newestFirst } from "./newest-first.ts";
-import { noGitRules } from "./ripgrep-arguments.ts";
-import { ripgrepEnvironment, ripgrepProgram } from "./ripgrep-program.ts";
 import type { SearchScope } from "./search-query.ts";
 
 /** A search for files by name. */
@@ -60,39 +59,14 @@ async function listNames({
   openPath,
   pattern,
   obeysGitIgnore,
-}: FileSearch): Promise<{ names: string[]; isIncomplete: boolean }> {
+}: FileSearch): Promise<{ names: readonly string[]; isIncomplete: boolean }> {
   const left = unnamedFolders.filter((name) => !pattern.split("/").includes(name));
-  const program = await scope.programRunner.run({
-    argv: [
-      await ripgrepProgram(scope.rgPath),
-      "--no-config",
-      "--files",
-      "--null",
-      "--hidden",
-      ...(obeysGitIgnore ? [] : noGitRules),
-      ...left.map((name) => `--glob=!**/${name}`),
-      "./",
-    ],
-    workingDirectory: openPath,
-    env: ripgrepEnvironment(scope),
-    timeoutMs: scope.timeoutMs,
-    signal: scope.signal,
+  const { names, end, isCut } = await listFileNames({
+    scope,
+    openPath,
+    obeysGitIgnore,
+    globs: left.map((name) => `!**/${name}`),
+    maxBytes: MAX_LISTED_BYTES,
   });
-  const chunks: Uint8Array[] = [];
-  let listedBytes = 0;
-  for await (const chunk of program.stdout) {
-    chunks.push(chunk);
-    listedBytes += chunk.length;
-    if (listedBytes > MAX_LISTED_BYTES) break;
-  }
-  const isCut = listedBytes > MAX_LISTED_BYTES;
-  const { reason } = isCut ? await program.stop() : await program.ended;
-  scope.signal.throwIfAborted();
-  const names = Buffer.concat(chunks).toString("utf8").split("\0");
-  // What is behind the last NUL is empty, or a name that was cut off.
-  names.pop();
-  return {
-    names: names.map((name) => name.replace(/^\.\//, "")),
-    isIncomplete: isCut || reason !== "exited",
-  };
+  return { names, isIncomplete: isCut || end.reason !== "exited" };
 }

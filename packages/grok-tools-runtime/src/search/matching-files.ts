@@ -3,9 +3,8 @@ import { type FolderNode, readFolderTree } from "../files/folder-tree.ts";
 import { IgnoreFiles } from "../files/ignore/ignore-files.ts";
 import { isMissingProgram } from "./built-in-search.ts";
 import { globFilter } from "./glob-filter.ts";
+import { listFileNames } from "./list-file-names.ts";
 import { comparePaths } from "./matching-lines.ts";
-import { noGitRules } from "./ripgrep-arguments.ts";
-import { ripgrepEnvironment, ripgrepProgram } from "./ripgrep-program.ts";
 import type { SearchRoot, SearchScope } from "./search-query.ts";
 
 /** A search for files by a glob in the manner of ripgrep: without a slash it is about names in any folder. */
@@ -47,45 +46,22 @@ export async function matchingFiles(search: MatchingFilesSearch): Promise<Matchi
 
 async function listWithRipgrep(search: MatchingFilesSearch): Promise<MatchingFiles> {
   const { root, glob, scope, obeysGitIgnore, globNarrows } = search;
-  const program = await scope.programRunner.run({
-    argv: [
-      await ripgrepProgram(scope.rgPath),
-      "--no-config",
-      "--files",
-      "--null",
-      "--hidden",
-      ...(obeysGitIgnore ? [] : noGitRules),
-      ...(globNarrows ? [] : [`--glob=${glob}`]),
-      "--glob=!.git",
-      "./",
-    ],
-    workingDirectory: root.openPath,
-    env: ripgrepEnvironment(scope),
-    timeoutMs: scope.timeoutMs,
-    signal: scope.signal,
+  const { names, end, isCut } = await listFileNames({
+    scope,
+    openPath: root.openPath,
+    obeysGitIgnore,
+    globs: [...(globNarrows ? [] : [glob]), "!.git"],
+    maxBytes: MAX_LISTED_BYTES,
   });
-  const chunks: Uint8Array[] = [];
-  let listedBytes = 0;
-  for await (const chunk of program.stdout) {
-    chunks.push(chunk);
-    listedBytes += chunk.length;
-    if (listedBytes > MAX_LISTED_BYTES) break;
-  }
-  const isCut = listedBytes > MAX_LISTED_BYTES;
-  const { reason, stderr } = isCut ? await program.stop() : await program.ended;
-  scope.signal.throwIfAborted();
+  const { reason, stderr } = end;
   if (reason === "helper-lost") throw new TriviumError("unavailable", "the process that lists files is gone");
   const complaint = Buffer.from(stderr).toString("utf8");
-  if (listedBytes === 0 && /error parsing glob/i.test(complaint)) {
+  if (names.length === 0 && /error parsing glob/i.test(complaint)) {
     return { names: [], globProblem: complaint.trim(), isIncomplete: false };
   }
-  const names = Buffer.concat(chunks).toString("utf8").split("\0");
-  // What is behind the last NUL is empty, or a name that was cut off.
-  names.pop();
   const accepts = globNarrows ? globFilter(glob) : () => true;
-  const relative = names.map((name) => name.replace(/^\.\//, "")).filter(accepts);
   return {
-    names: relative.sort(comparePaths),
+    names: names.filter(accepts).sort(comparePaths),
     globProblem: undefined,
     isIncomplete: isCut || reason !== "exited",
   };

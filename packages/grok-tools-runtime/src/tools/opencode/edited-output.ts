@@ -1,23 +1,6 @@
 import { z } from "zod";
 import type { ToolOutputDefinition } from "../../tool.ts";
-
-const detail = z.object({
-  old_string: z.string(),
-  old_line: z.int(),
-  new_string: z.string(),
-  new_line: z.int(),
-  context_before: z.string(),
-  context_after: z.string(),
-  line_prefix: z.string(),
-});
-
-const receipt = z.object({
-  before_sha256: z.string().nullable(),
-  after_sha256: z.string(),
-  spans: z.array(z.tuple([z.int(), z.int(), z.int()])),
-  line_ending: z.enum(["lf", "crlf", "mixed", "none"]),
-  encoding: z.string(),
-});
+import { editDetailSchema, editReceiptSchema, searchReplaceSchema } from "../edit-output-schemas.ts";
 
 const editsApplied = z.object({
   old_string: z.string().optional(),
@@ -26,27 +9,14 @@ const editsApplied = z.object({
   tool_output_for_prompt: z.string(),
   tool_output_for_prompt_concise: z.string().optional(),
   absolute_path: z.string(),
-  edits: z.object({ details: z.array(detail), details_omitted: z.int().optional() }),
+  edits: z.object({ details: z.array(editDetailSchema), details_omitted: z.int().optional() }),
   match_level: z.string().optional(),
-  receipt,
+  receipt: editReceiptSchema,
 });
-
-const type = z.literal("SearchReplace");
-const failures = [
-  "FileAlreadyExists",
-  "MultipleMatchesFound",
-  "InvalidInput",
-  "FileNotFound",
-  "FilenameTooLong",
-];
 
 /** The union value `SearchReplace` of the tools of this namespace. */
 export const editedOutput: ToolOutputDefinition = {
-  schema: z.union([
-    z.object({ type, EditsApplied: editsApplied }),
-    z.object({ type, NoMatchesFound: z.object({ message: z.string(), file_path: z.string() }) }),
-    ...failures.map((variant) => z.object({ type, [variant]: z.string() })),
-  ]),
+  schema: searchReplaceSchema(editsApplied),
   fields: [
     {
       name: "old_string",

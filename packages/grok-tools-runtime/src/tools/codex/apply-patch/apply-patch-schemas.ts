@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ToolOutputDefinition } from "../../../tool.ts";
 import type { ParamsDefinition } from "../../../tool-params.ts";
+import { editReceiptSchema } from "../../edit-output-schemas.ts";
 
 export interface ApplyPatchInput {
   readonly patch?: string | undefined;
@@ -29,14 +30,6 @@ export const applyPatchParams: ParamsDefinition<ApplyPatchParams> = {
 
 const type = z.literal("ApplyPatch");
 
-const receipt = z.object({
-  before_sha256: z.string().nullable(),
-  after_sha256: z.string(),
-  spans: z.array(z.tuple([z.int(), z.int(), z.int()])),
-  line_ending: z.enum(["lf", "crlf", "mixed", "none"]),
-  encoding: z.enum(["utf-8", "utf-16le", "utf-16be", "binary"]),
-});
-
 const file = z.object({
   path: z.string(),
   action: z.enum(["added", "modified", "deleted", "moved"]),
@@ -46,7 +39,7 @@ const file = z.object({
   fuzz: z.int().optional(),
   ambiguous: z.literal(true).optional(),
   texts_omitted: z.literal(true).optional(),
-  receipt: receipt.optional(),
+  receipt: editReceiptSchema.optional(),
 });
 
 /** The union value `ApplyPatch`. */
