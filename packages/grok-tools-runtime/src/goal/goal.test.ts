@@ -5,6 +5,7 @@ import { createCommandRunner } from "../process/create-command-runner.ts";
 import { scriptedRunner } from "../testing/scripted-runner.ts";
 import { testRuntime } from "../testing/test-runtime.ts";
 import { until } from "../testing/until.ts";
+import type { ToolSession } from "../tool-session.ts";
 import { getTaskOutput } from "../tools/grok-build/get-task-output/get-task-output.ts";
 import { killTask } from "../tools/grok-build/kill-task/kill-task.ts";
 import { listDir } from "../tools/grok-build/list-dir/list-dir.ts";
@@ -36,21 +37,27 @@ async function open(objective: string | null) {
   const owned = stack.move();
   return {
     session,
-    /** A command and a subagent that have ended in the background. */
-    async endSomething(name: string): Promise<void> {
+    /** A command and a subagent that end in the background, and what the calls that began them told. */
+    async endSomething(name: string): Promise<string> {
       const input = { command: "true", description: name, is_background: true };
-      await session.execute("run_terminal_cmd", input, { callId: `${name}-command` });
-      await session.execute("task", { prompt: "p", description: "d", task_id: `${name}-child` });
+      const command = await session.execute("run_terminal_cmd", input, { callId: `${name}-command` });
+      const childInput = { prompt: "p", description: "d", task_id: `${name}-child` };
+      const child = await session.execute("task", childInput);
       await until(() => runner.children.some(({ run }) => run.id === `${name}-child`));
       for (const child of runner.children) child.end();
       await until(() => !session.isBusy);
+      return told(command.result) + told(child.result);
     },
     async look(): Promise<string> {
       const { result } = await session.execute("list_dir", { target_directory: "." });
-      return result.ok ? result.promptText : result.error.message;
+      return told(result);
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+function told(result: Awaited<ReturnType<ToolSession["execute"]>>["result"]): string {
+  return result.ok ? result.promptText : result.error.message;
 }
 
 describe("the goal of a session", () => {
@@ -63,19 +70,19 @@ describe("the goal of a session", () => {
 
   it("keeps ends of background work from the model while it is active, and from then on", async () => {
     await using opened = await open("ship it");
-    await opened.endSomething("early");
-    expect(await opened.look()).not.toContain("system-reminder");
+    const early = await opened.endSomething("early");
+    expect(early + (await opened.look())).not.toContain("system-reminder");
     await opened.session.execute("update_goal", { completed: true });
     expect(await opened.look()).not.toContain("system-reminder");
-    await opened.endSomething("late");
-    const text = await opened.look();
+    const late = await opened.endSomething("late");
+    const text = late + (await opened.look());
     expect(text).toMatch(/Background task [^]*Subagent late-child/);
     expect(text.match(/<system-reminder>/g)).toHaveLength(2);
   });
 
   it("keeps nothing from the model when there is none", async () => {
     await using opened = await open(null);
-    await opened.endSomething("early");
-    expect(await opened.look()).toMatch(/Background task [^]*Subagent early-child/);
+    const early = await opened.endSomething("early");
+    expect(early + (await opened.look())).toMatch(/Background task [^]*Subagent early-child/);
   });
 });
