@@ -1,9 +1,5 @@
 import { abortReason, sleep } from "@trivium/core";
-import type {
-  ModelChangeEvent,
-  ServerHeartbeatEvent,
-  ServerSessionProperties,
-} from "@trivium/proto/crabcode-events";
+import type { ServerHeartbeatEvent, ServerSessionProperties } from "@trivium/proto/crabcode-events";
 import type { AgentHost } from "../agents/agent-host.ts";
 import { AgentManager } from "../agents/agent-manager.ts";
 import { agentTools } from "../agents/agent-tools.ts";
@@ -28,10 +24,10 @@ import type { OperationRecord } from "../store/operation-store.ts";
 import { builtInTools, ToolSet } from "../tools/tool-set.ts";
 import { lostTurn } from "./lost-turn.ts";
 import { hashRequest, type MessageStreamRange, openMessageStream } from "./message-stream.ts";
-import { openProfile } from "./open-profile.ts";
 import { Operation, type OperationOptions } from "./operation.ts";
 import { recoverOperations } from "./recovery.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
+import { SessionModel } from "./session-model.ts";
 import { SessionToolbox } from "./session-toolbox.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { runTurn, scopeOf, type TurnHost } from "./turn-runner.ts";
@@ -52,8 +48,7 @@ export class Session implements TurnHost, AgentHost {
   readonly #queue: TurnQueue<Operation>;
   /** Messages that wait or run. */
   readonly #operations = new Map<string, Operation>();
-  #modelProfile: string;
-  #model: ModelPort | undefined;
+  readonly #model: SessionModel;
   /** The turn that will take in what agents hand over, until it begins. */
   #callbackTurn: Operation | undefined;
   #isClosing = false;
@@ -61,7 +56,7 @@ export class Session implements TurnHost, AgentHost {
 
   constructor(environment: SessionEnvironment, parts: SessionParts) {
     const { sessionId, cwd, settings, bus } = parts;
-    const { store, clock, models, ids } = environment;
+    const { store, clock, ids } = environment;
     this.environment = environment;
     this.parts = parts;
     this.loadedFrom = { sessionId, epoch: bus.epoch, seq: bus.seq };
@@ -80,10 +75,7 @@ export class Session implements TurnHost, AgentHost {
     });
     this.tools = new ToolSet([...builtInTools(() => ids.hex(4)), ...agentTools(() => this.agents)]);
     this.workspace = new SessionToolbox(environment, parts, (mode) => this.#requestMode(mode));
-    const listed = models.list(settings.models).map(({ name }) => name);
-    const stored = parts.modelProfile;
-    this.#modelProfile =
-      stored !== undefined && listed.includes(stored) ? stored : models.defaultProfile(settings.models);
+    this.#model = new SessionModel(environment, parts);
     this.#queue = new TurnQueue({
       maxWaiting: environment.maxQueuedMessages,
       run: async (operation) => {
@@ -112,7 +104,7 @@ export class Session implements TurnHost, AgentHost {
   }
 
   get modelProfile(): string {
-    return this.#modelProfile;
+    return this.#model.profile;
   }
 
   /** What `server.connected` says of the session. */
@@ -121,7 +113,7 @@ export class Session implements TurnHost, AgentHost {
     return {
       epoch: bus.epoch,
       seq: bus.seq,
-      model: this.#modelProfile,
+      model: this.#model.profile,
       mode: this.mode,
       busy: this.#queue.isBusy,
     };
@@ -146,7 +138,7 @@ export class Session implements TurnHost, AgentHost {
   }
 
   openProfile(profile: string): ModelPort {
-    return openProfile(this.environment, this.parts, profile);
+    return this.#model.open(profile);
   }
 
   requestCallbackTurn(): void {
@@ -165,8 +157,7 @@ export class Session implements TurnHost, AgentHost {
   }
 
   openModel(): ModelPort {
-    this.#model ??= this.openProfile(this.#modelProfile);
-    return this.#model;
+    return this.#model.active();
   }
 
   /**
@@ -219,24 +210,15 @@ export class Session implements TurnHost, AgentHost {
   }
 
   listModels(): ModelListing {
-    const models = this.environment.models.list(this.parts.settings.models);
-    return { sessionId: this.sessionId, models, currentModel: this.#modelProfile };
+    return this.#model.listing();
   }
 
   async switchModel(profile: string): Promise<void> {
     this.#assertOpen();
-    const { sessionId, settings, bus } = this.parts;
-    const { models, store } = this.environment;
-    if (!models.list(settings.models).some(({ name }) => name === profile)) {
-      throw new CrabcodeError("MODEL_NOT_FOUND", "no model profile has that name", this);
-    }
-    this.#model = this.openProfile(profile);
-    this.#modelProfile = profile;
-    store.setModelProfile(sessionId, profile);
+    const event = this.#model.switchTo(profile);
     // Results may have waited for a model that can be used.
     this.callbacks.dispatch();
-    const event: ModelChangeEvent = { type: "model_change", session_id: sessionId, model_profile: profile };
-    await bus.publishAndWait(event);
+    await this.parts.bus.publishAndWait(event);
   }
 
   async switchMode(mode: string): Promise<void> {
@@ -257,6 +239,14 @@ export class Session implements TurnHost, AgentHost {
     running.interrupt();
     await running.ended;
     return { sessionId: this.sessionId, isInterrupted: true, operationId };
+  }
+
+  /** Runs a job while no turn runs; it is refused when the session closes before it begins. */
+  betweenTurns<Result>(job: () => Promise<Result>): Promise<Result> {
+    return this.#queue.between(async () => {
+      this.#assertOpen();
+      return await job();
+    });
   }
 
   heartbeat(): StreamEvent {

@@ -11,7 +11,9 @@ export class TurnQueue<Item> {
   readonly #options: TurnQueueOptions<Item>;
   readonly #waiting: Item[] = [];
   readonly #background: Item[] = [];
+  readonly #jobs: (() => Promise<void>)[] = [];
   #running: Item | undefined;
+  #isJobRunning = false;
   #idleWaiters: (() => void)[] = [];
 
   constructor(options: TurnQueueOptions<Item>) {
@@ -27,7 +29,7 @@ export class TurnQueue<Item> {
   }
 
   get isBusy(): boolean {
-    return this.#running !== undefined;
+    return this.#running !== undefined || this.#isJobRunning;
   }
 
   /** True when one more item would have to wait and may not. */
@@ -49,6 +51,15 @@ export class TurnQueue<Item> {
   addBackground(item: Item): void {
     if (this.isBusy) this.#background.push(item);
     else this.#start(item);
+  }
+
+  /** Runs a job while no item runs: at once, or when the running one has ended, before those that wait. */
+  between<Result>(job: () => Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const run = (): Promise<void> => job().then(resolve, reject);
+    if (this.isBusy) this.#jobs.push(run);
+    else this.#startJob(run);
+    return promise;
   }
 
   /** Takes a waiting item out. False: it does not wait (any more). */
@@ -76,8 +87,16 @@ export class TurnQueue<Item> {
     void this.#options.run(item).then(() => this.#next());
   }
 
+  #startJob(run: () => Promise<void>): void {
+    this.#isJobRunning = true;
+    void run().then(() => this.#next());
+  }
+
   #next(): void {
     this.#running = undefined;
+    this.#isJobRunning = false;
+    const job = this.#jobs.shift();
+    if (job !== undefined) return this.#startJob(job);
     const next = this.#waiting.shift() ?? this.#background.shift();
     if (next !== undefined) this.#start(next);
     else for (const resolve of this.#idleWaiters.splice(0)) resolve();
