@@ -33,6 +33,8 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   readonly #front: StreamEvent[] = [];
   /** Set while the reader waits; true says that it waited for a heartbeat. */
   #resume: ((isBeat: boolean) => void) | undefined;
+  /** Woken since the reader last looked, while it did not wait. */
+  #wasWoken = false;
   #timer: Disposable | undefined;
   #lastEventMs: number;
   #state: "open" | "draining" | "closed" = "open";
@@ -62,7 +64,8 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
 
   /** There may be something to take. */
   wake(): void {
-    this.#resume?.(false);
+    if (this.#resume === undefined) this.#wasWoken = true;
+    else this.#resume(false);
   }
 
   /** No more events than those that are there; then the end, or `failure`. */
@@ -83,6 +86,7 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   async next(): Promise<IteratorResult<StreamEvent, undefined>> {
     for (;;) {
       if (this.#state === "closed") return this.#end();
+      this.#wasWoken = false;
       const event = this.#front.shift() ?? this.#take();
       if (event !== undefined) {
         this.#lastEventMs = this.#options.clock.monotonic();
@@ -90,6 +94,8 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
         return { done: false, value: event };
       }
       if (await this.#hasReadLog()) continue;
+      // What came in that moment is taken before the stream waits or ends.
+      if (this.#wasWoken) continue;
       if (this.#state === "draining") this.#close("ended");
       else if (await this.#wait()) return { done: false, value: this.#options.heartbeat() };
     }
