@@ -8,7 +8,7 @@ const serviceNames: Readonly<Record<ConfigValues["services"][number], string>> =
   crabcode: "crabcode.CrabCodeService",
 };
 
-/** `/`: what a person sees who opens the address in a browser. It shows nothing that needs a token. */
+/** `/` of a server without conversations, or without their page. It shows nothing that needs a token. */
 export function statusPage(services: ConfigValues["services"]): HttpRoute {
   const rows = services.map((service) => `<li><code>${serviceNames[service]}</code></li>`).join("");
   const page = `<!doctype html>

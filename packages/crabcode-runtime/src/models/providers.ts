@@ -8,6 +8,8 @@ export interface ProviderFacts {
   readonly baseUrl?: string;
   readonly baseUrlVariable?: string;
   readonly keyVariable?: string;
+  /** Header that carries the key. Absent: the one of the API. */
+  readonly keyHeader?: string;
   /** False: works without a key, the variable is used when it is set. */
   readonly needsKey: boolean;
   readonly defaultModel?: string;
@@ -45,6 +47,14 @@ const knownProviders: Readonly<Record<string, ProviderFacts>> = {
     defaultModel: "codex-mini-latest",
     canThink: true,
     thinksByDefault: true,
+  },
+  azure: {
+    wire: "chat",
+    keyVariable: "AZURE_OPENAI_API_KEY",
+    keyHeader: "api-key",
+    needsKey: true,
+    canThink: false,
+    thinksByDefault: false,
   },
   gemini: {
     wire: "chat",

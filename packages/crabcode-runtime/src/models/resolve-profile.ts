@@ -1,5 +1,6 @@
 import type { ApiConfig } from "../settings/model-settings.ts";
 import { contextWindowOf } from "./context-window.ts";
+import { modelPlace } from "./model-place.ts";
 import { type ProviderFacts, providerFacts, type WireFormat } from "./providers.ts";
 
 /** A profile with every default filled in, ready to be opened. */
@@ -10,6 +11,10 @@ export interface ResolvedProfile {
   /** Without a slash at the end. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
+  /** Header that carries the key; undefined: the one of the API. */
+  readonly keyHeader: string | undefined;
+  /** Query parameters of every request. */
+  readonly query: Readonly<Record<string, string>>;
   readonly contextWindowTokens: number;
   readonly maxOutputTokens: number;
   readonly thinking: { readonly budgetTokens: number } | undefined;
@@ -46,10 +51,9 @@ export function resolveProfile(
   const provider = config.provider ?? "anthropic";
   const facts = providerFacts(provider, config.format);
   if (facts === undefined) return lacking(unknownProvider(config));
-  const model = config.model ?? facts.defaultModel;
-  if (model === undefined) return lacking(`a profile of provider ${provider} needs the key model`);
-  const baseUrl = config.base_url ?? variable(environment, facts.baseUrlVariable) ?? facts.baseUrl;
-  if (baseUrl === undefined) return lacking(`a profile of provider ${provider} needs the key base_url`);
+  const place = modelPlace(config, facts, (name) => variable(environment, name));
+  if ("missing" in place) return lacking(`a profile of provider ${provider} needs the key ${place.missing}`);
+  const { model, baseUrl, query } = place;
   if (!/^https?:\/\//.test(baseUrl))
     return lacking(`base_url ${baseUrl} does not start with http:// or https://`);
   const keyVariable = config.api_key_env ?? facts.keyVariable;
@@ -63,7 +67,10 @@ export function resolveProfile(
     wire: wireOf(facts, baseUrl),
     baseUrl: baseUrl.replace(/\/+$/, ""),
     apiKey,
-    contextWindowTokens: positive(config.context_window) ?? contextWindowOf(model),
+    keyHeader: facts.keyHeader,
+    query,
+    // The name of a deployment says nothing about its model; the key `model` may.
+    contextWindowTokens: positive(config.context_window) ?? contextWindowOf(config.model ?? model),
     maxOutputTokens: positive(config.max_tokens) ?? DEFAULT_MAX_TOKENS,
     thinking: thinkingOf(config, facts),
     chunkTimeoutMs: (positive(config.timeout) ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
@@ -87,7 +94,7 @@ function lacking(message: string): UnusableProfile {
 function unknownProvider({ provider = "anthropic", format }: ApiConfig): string {
   return provider === "router"
     ? `the format ${format} of a router profile is unknown; there are: anthropic, openai, codex, ollama, gemini`
-    : `the provider ${provider} is not available; there are: anthropic, openai, codex, gemini, ollama, router, offline`;
+    : `the provider ${provider} is not available; there are: anthropic, openai, codex, azure, gemini, ollama, router, offline`;
 }
 
 /** Servers that speak OpenAI's API are less exact than OpenAI; the adapter for them forgives more. */
@@ -98,7 +105,8 @@ function wireOf(facts: ProviderFacts, baseUrl: string): WireFormat {
 /** A server named by its address may need no key; a variable that is named must exist. */
 function keyIsNeeded(config: ApiConfig, facts: ProviderFacts, baseUrl: string): boolean {
   if (config.api_key_env !== undefined) return true;
-  return facts.needsKey && baseUrl === facts.baseUrl;
+  // Azure has no address of its own, and never answers without a key.
+  return facts.needsKey && (facts.baseUrl === undefined || baseUrl === facts.baseUrl);
 }
 
 function thinkingOf(config: ApiConfig, facts: ProviderFacts): { readonly budgetTokens: number } | undefined {

@@ -12,7 +12,7 @@ const KEY = "sk-secret-value";
 const grammars = ["openai", "codex", "anthropic"] as const;
 
 describe.each(grammars)("a model behind the %s grammar", (format) => {
-  it("streams thinking, text and calls in order, then usage and the finish reason", async () => {
+  it("item 14: streams thinking, text and calls in order, then usage and the finish reason", async () => {
     await using provider = await startFakeProvider([
       {
         thinking: "hm",
@@ -220,7 +220,7 @@ it("provider openai at another address needs no key and speaks Chat Completions"
 });
 
 describe("messages in the anthropic grammar", () => {
-  it("gives a signed thought back as it came, and drops one of another provider", async () => {
+  it("item 13: gives a signed thought back as it came, and drops one of another provider", async () => {
     await using provider = await startFakeProvider([
       { thinking: "deep", toolCalls: [{ id: "c1", name: "Read", arguments: "{}" }] },
       { text: ["done"] },

@@ -16,8 +16,9 @@ export function createLanguageModel(
   profile: ResolvedProfile,
   fetch: typeof globalThis.fetch,
 ): LanguageModelV4 {
-  const { model, baseUrl: baseURL, apiKey = NO_KEY } = profile;
-  const common = { baseURL, headers: { ...profile.httpHeaders }, fetch };
+  const { model, baseUrl: baseURL, apiKey = NO_KEY, keyHeader } = profile;
+  const ownKey = keyHeader === undefined ? {} : { [keyHeader]: apiKey };
+  const common = { baseURL, headers: { ...profile.httpHeaders, ...ownKey }, fetch };
   switch (profile.wire) {
     case "messages":
       return createAnthropic({ ...common, apiKey })(model);
@@ -30,7 +31,8 @@ export function createLanguageModel(
         ...common,
         name: profile.provider,
         includeUsage: true,
-        ...(profile.apiKey !== undefined && { apiKey: profile.apiKey }),
+        queryParams: { ...profile.query },
+        ...(profile.apiKey !== undefined && keyHeader === undefined && { apiKey: profile.apiKey }),
       }).chatModel(model);
   }
 }

@@ -1,0 +1,1 @@
+export { type DashboardFile, dashboardFiles } from "./dashboard-files.ts";
