@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
@@ -100,7 +100,7 @@ describe("trivium", () => {
       stderr: "trivium: there is no command docter; did you mean doctor\n",
     });
     expect((await run(["frobnicate"])).stderr).toContain(
-      "there are: serve, doctor, code-mode-host, config, help",
+      "there are: serve, doctor, code-mode-host, import-sessions, config, help",
     );
   });
 
@@ -139,5 +139,30 @@ describe("trivium", () => {
       exitCode: 2,
       stderr: expect.stringContaining("tls.cert and tls.key belong together"),
     });
+  });
+});
+
+describe("trivium import-sessions", () => {
+  it("takes sessions over, says what it left out, and does nothing twice", async () => {
+    await using folder = await temporaryFolder();
+    const project = join(folder.path, "home", ".crabcode", "projects", "p");
+    await mkdir(project, { recursive: true });
+    const meta = { type: "session_meta", title: "Old", cwd: folder.path };
+    const said = { type: "user", uuid: "u", content: "hi" };
+    await writeFile(join(project, "old.jsonl"), `${JSON.stringify(meta)}\n${JSON.stringify(said)}\n`);
+    const parameters = ["--workspace", folder.path, "--data-dir", join(folder.path, "data")];
+    const env = { HOME: join(folder.path, "home") };
+    const first = await run(["import-sessions", ...parameters], folder.path, env);
+    expect(first).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(first.stdout).toMatch(/^old {2}1 messages {2}Old\n1 of 1 sessions imported from .*\.crabcode\n$/);
+    await writeFile(join(project, "lost.jsonl"), `${JSON.stringify(said)}\n`);
+    const second = await run(["import-sessions", project, "--json", ...parameters], folder.path);
+    expect(second.exitCode).toBe(1);
+    expect(JSON.parse(second.stdout)).toMatchObject([
+      { sessionId: "lost", outcome: "refused", problem: expect.stringContaining("folder") },
+      { sessionId: "old", outcome: "present" },
+    ]);
+    const none = await run(["import-sessions", "nowhere", ...parameters], folder.path);
+    expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("nowhere is no folder") });
   });
 });

@@ -80,6 +80,17 @@ export async function runCli(parameters: readonly string[], io: CliProcess): Pro
       const configured = effectiveConfig({ ...(file !== undefined && { config: file }), set }, io);
       exitCode = await codeModeHost(configured, options, io);
     });
+  configured(
+    program
+      .command("import-sessions")
+      .argument("[folder]", "where they are; the folder .crabcode in your home when absent")
+      .description("take over sessions of crabcode while the server is stopped"),
+  )
+    .option("--json", "print the results as JSON")
+    .action(async (folder: string | undefined, options: ConfigOptions & { json?: boolean }) => {
+      const { runImport } = await import("./commands/import-sessions.ts");
+      exitCode = await runImport(effectiveConfig(options, io), { folder, isJson: options.json === true }, io);
+    });
   const config = program.command("config").description("the configuration of the server");
   configured(
     config

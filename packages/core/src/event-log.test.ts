@@ -55,6 +55,17 @@ describe.each(stores)("%s", (_name, createStore) => {
     expect(await again.readFrom(0, 10)).toHaveLength(2);
   });
 
+  it("tells the head of a log that nobody has opened", async () => {
+    const store = createStore(new ManualClock());
+    expect(await store.head("s1")).toBeUndefined();
+    const log = await store.open("s1");
+    await log.append(String);
+    await log.append(String);
+    const { epoch } = log.bounds;
+    await log.close();
+    expect(await store.head("s1")).toMatchObject({ epoch, lastSeq: 2 });
+  });
+
   it("reads pages after a position", async () => {
     const log = await openLog();
     await Promise.all(Array.from({ length: 5 }, () => log.append(String)));

@@ -58,6 +58,8 @@ export interface EventLog {
 export interface EventLogStore {
   /** Opens a log, or makes it. Two calls with one name give the same log. */
   open(name: string): Promise<EventLog>;
+  /** Numbering and newest entry of a log, without opening it; undefined when there is none. */
+  head(name: string): Promise<Pick<LogBounds, "epoch" | "lastSeq"> | undefined>;
   /** Removes a log and its entries. */
   delete(name: string): Promise<void>;
   /** Closes every log. */

@@ -30,6 +30,10 @@ export class MemoryEventLogStore implements EventLogStore {
     return Promise.resolve(log);
   }
 
+  head(name: string): Promise<Pick<LogBounds, "epoch" | "lastSeq"> | undefined> {
+    return Promise.resolve(this.#logs.get(name)?.bounds);
+  }
+
   async delete(name: string): Promise<void> {
     await this.#logs.get(name)?.close();
     this.#logs.delete(name);

@@ -2,6 +2,9 @@ import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { type Clock, type IdSource, randomIds, systemClock } from "@trivium/core";
 import { CrabCodeService } from "@trivium/proto/crabcode";
 import { AgentService } from "@trivium/proto/crabcode-agents";
+import { CheckpointService } from "@trivium/proto/crabcode-checkpoints";
+import { QuestionService } from "@trivium/proto/crabcode-questions";
+import { SessionService } from "@trivium/proto/crabcode-sessions";
 import { AgentCalls } from "./agent-calls.ts";
 import {
   type CallSettings,
@@ -10,14 +13,17 @@ import {
   sessionHeaders,
   withSignal,
 } from "./call-settings.ts";
+import { CheckpointCalls } from "./checkpoint-calls.ts";
 import type { CrabcodeClientEvent } from "./client-event.ts";
 import { messageStream } from "./message-stream.ts";
+import { QuestionCalls } from "./question-calls.ts";
 import type {
   AnswerSender,
   PermissionDecision,
   QuestionAddress,
   QuestionHandlers,
 } from "./question-responder.ts";
+import { SessionCalls } from "./session-calls.ts";
 import { type SubscriptionDeps, subscription } from "./subscription.ts";
 import { Turn } from "./turn.ts";
 
@@ -79,6 +85,12 @@ export interface ModelList {
 export class CrabcodeClient {
   /** Agents that work on tasks of their own. */
   readonly agents: AgentCalls;
+  /** Making, finding, naming, archiving and deleting sessions, and their histories. */
+  readonly sessions: SessionCalls;
+  /** What waits for an answer. */
+  readonly questions: QuestionCalls;
+  /** Places in a conversation to return to, with the files as they were. */
+  readonly checkpoints: CheckpointCalls;
   readonly #client: Client<typeof CrabCodeService>;
   readonly #clock: Clock;
   readonly #ids: IdSource;
@@ -95,6 +107,9 @@ export class CrabcodeClient {
   constructor(transport: Transport, options: CrabcodeClientOptions = {}) {
     const { clock = systemClock, ids = randomIds, random = Math.random } = options;
     this.#client = createClient(CrabCodeService, transport);
+    this.sessions = new SessionCalls({ client: createClient(SessionService, transport), ids });
+    this.questions = new QuestionCalls(createClient(QuestionService, transport));
+    this.checkpoints = new CheckpointCalls({ client: createClient(CheckpointService, transport), ids });
     this.agents = new AgentCalls({
       client: this.#client,
       inputs: createClient(AgentService, transport),

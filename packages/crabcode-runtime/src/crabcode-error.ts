@@ -29,6 +29,15 @@ export type CrabcodeErrorReason =
   | "CWD_MISMATCH"
   | "SESSION_ID_INVALID"
   | "CURSOR_INVALID"
+  | "SESSION_EXISTS"
+  | "SESSION_BUSY"
+  | "NOT_ARCHIVED"
+  | "PAGE_TOKEN_INVALID"
+  | "CHECKPOINT_NOT_FOUND"
+  | "AGENTS_RUNNING"
+  | "NO_SNAPSHOT"
+  | "NOTHING_TO_COMPACT"
+  | "SUMMARY_FAILED"
   | "IDEMPOTENCY_KEY_INVALID"
   | "IDEMPOTENCY_MISMATCH";
 
@@ -59,6 +68,15 @@ const kindOfReason: Record<CrabcodeErrorReason, ErrorKind> = {
   CWD_MISMATCH: "failedPrecondition",
   SESSION_ID_INVALID: "invalidInput",
   CURSOR_INVALID: "invalidInput",
+  SESSION_EXISTS: "alreadyExists",
+  SESSION_BUSY: "failedPrecondition",
+  NOT_ARCHIVED: "failedPrecondition",
+  PAGE_TOKEN_INVALID: "invalidInput",
+  CHECKPOINT_NOT_FOUND: "notFound",
+  AGENTS_RUNNING: "failedPrecondition",
+  NO_SNAPSHOT: "failedPrecondition",
+  NOTHING_TO_COMPACT: "failedPrecondition",
+  SUMMARY_FAILED: "unavailable",
   IDEMPOTENCY_KEY_INVALID: "invalidInput",
   IDEMPOTENCY_MISMATCH: "invalidInput",
 };

@@ -10,8 +10,15 @@ import type {
   SpawnedAgent,
   WaitAgentInput,
 } from "./agents/agent-types.ts";
+import type { CheckpointCalls } from "./checkpoints/checkpoint.ts";
+import type { CodeCellsPort } from "./ports/code-cells-port.ts";
+import type { OpenMcp } from "./ports/mcp-port.ts";
 import type { ModelCatalogue, ModelProfileEntry } from "./ports/model-port.ts";
+import type { RunProgram } from "./ports/program-port.ts";
+import type { SkillPort } from "./ports/skill-port.ts";
 import type { OpenToolbox } from "./ports/toolbox-port.ts";
+import type { CrabcodeQuestions, CrabcodeSessions } from "./session-calls/session-types.ts";
+import type { SessionGate } from "./sessions/session-gate.ts";
 import type { SessionReference, SessionSelector } from "./sessions/session-selector.ts";
 
 /** What a runtime is made of. */
@@ -25,6 +32,14 @@ export interface CrabcodeRuntimeOptions {
   readonly eventLogs: EventLogStore;
   readonly models: ModelCatalogue;
   readonly openToolbox: OpenToolbox;
+  /** Runs git. Absent: checkpoints keep no files, and nothing is said of repositories. */
+  readonly runProgram?: RunProgram;
+  /** Reads skills. Absent: there are none. */
+  readonly skills?: SkillPort;
+  /** Reaches MCP servers. Absent: their tools are not offered. */
+  readonly openMcp?: OpenMcp;
+  /** Runs programs. Absent: `Code` and `CodeWait` are not offered. */
+  readonly codeCells?: CodeCellsPort;
   /** Absolute folders that sessions may work in, at least one; the first is the default session's. */
   readonly workspaceRoots: readonly string[];
   readonly settings?: SettingsSources;
@@ -52,6 +67,8 @@ export interface SettingsSources {
   readonly base?: Readonly<Record<string, unknown>>;
   /** Folder of `settings.json` and `managed-settings.json` of the user. Absent: none is read. */
   readonly userFolder?: string;
+  /** Home of the user, for `.claude/mcp_servers.json`. Absent: it is not read. */
+  readonly homeFolder?: string;
   /** One more settings file, above the ones of the project. */
   readonly flagFile?: string;
 }
@@ -167,6 +184,12 @@ export interface InterruptResult extends SessionReference {
  * {@link CrabcodeError} when it cannot admit the call; what happens inside a turn is told by events only.
  */
 export interface CrabcodeRuntime extends AsyncDisposable {
+  /** Places in a conversation to return to, with the files as they were. */
+  readonly checkpoints: CheckpointCalls;
+  /** Making, finding, naming, archiving and deleting sessions, their history and their tools. */
+  readonly sessions: CrabcodeSessions;
+  /** What waits for an answer. */
+  readonly questions: CrabcodeQuestions;
   /** True once {@link CrabcodeRuntime.close} was called. */
   readonly isClosing: boolean;
   /** Admits a message: resolves when it has its place in the queue. */
@@ -193,6 +216,12 @@ export interface CrabcodeRuntime extends AsyncDisposable {
   waitAgent(input: WaitAgentInput): Promise<AgentSnapshot>;
   /** Gives an agent that has ended more to do; resolves when it is queued. */
   sendAgentInput(input: AgentInput): Promise<AcceptedAgentInput>;
+  /**
+   * Lets calls that are not made in a session through its permissions, and asks its clients about them.
+   *
+   * @throws CrabcodeError SESSION_NOT_FOUND
+   */
+  openGate(sessionId: string): Promise<SessionGate>;
   /** Unloads a session: interrupts, stops agents, settles questions, ends its subscriptions. It stays stored. */
   closeSession(sessionId: string): Promise<void>;
   /**

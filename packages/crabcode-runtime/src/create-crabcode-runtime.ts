@@ -14,6 +14,10 @@ import type {
   SpawnedAgent,
   WaitAgentInput,
 } from "./agents/agent-types.ts";
+import type { CheckpointCalls } from "./checkpoints/checkpoint.ts";
+import { RuntimeCheckpointCalls } from "./checkpoints/checkpoint-calls.ts";
+import { openCheckpoints } from "./checkpoints/open-checkpoints.ts";
+import { removeExpired } from "./checkpoints/session-checkpoints.ts";
 import { CrabcodeError } from "./crabcode-error.ts";
 import type {
   ChoiceAnswer,
@@ -28,15 +32,22 @@ import type {
   SubscribeInput,
   Subscription,
 } from "./crabcode-runtime.ts";
+import { SessionCalls } from "./session-calls/session-calls.ts";
+import type { CrabcodeQuestions, CrabcodeSessions } from "./session-calls/session-types.ts";
 import { Admissions } from "./sessions/admissions.ts";
 import type { Session } from "./sessions/session.ts";
 import type { SessionEnvironment } from "./sessions/session-deps.ts";
+import { openSessionGate, type SessionGate } from "./sessions/session-gate.ts";
 import { SessionRegistry } from "./sessions/session-registry.ts";
 import type { SessionReference } from "./sessions/session-selector.ts";
 import { Subscriptions, shuttingDown } from "./sessions/subscriptions.ts";
 import { AgentStore } from "./store/agent-store.ts";
+import { CreateRequests } from "./store/create-requests.ts";
 import { openDataFolder } from "./store/data-folder.ts";
+import { MessageSearch } from "./store/message-search.ts";
 import { OperationStore } from "./store/operation-store.ts";
+import { SessionIndex } from "./store/session-index.ts";
+import { type OnSessionRemoved, SessionRemoval } from "./store/session-removal.ts";
 import { SessionStore } from "./store/session-store.ts";
 
 const DEFAULT_MAX_QUEUED_MESSAGES = 8;
@@ -57,6 +68,7 @@ export function createCrabcodeRuntime(options: CrabcodeRuntimeOptions): Crabcode
 }
 
 class Runtime implements CrabcodeRuntime {
+  readonly checkpoints: CheckpointCalls;
   readonly #database: DatabaseSync;
   readonly #registry: SessionRegistry;
   readonly #subscriptions: Subscriptions;
@@ -64,6 +76,9 @@ class Runtime implements CrabcodeRuntime {
   readonly #ids: IdSource;
   readonly #admissions: Admissions;
   readonly #agents: AgentCalls;
+  readonly #sessions: SessionCalls;
+  /** What an earlier process left of deleted sessions and of old snapshots is being removed. */
+  readonly #tidied: Promise<void>;
   #closed: Promise<void> | undefined;
 
   constructor(options: CrabcodeRuntimeOptions) {
@@ -77,34 +92,86 @@ class Runtime implements CrabcodeRuntime {
     const folder = dataDir === undefined ? undefined : join(dataDir, "crabcode");
     this.#database = openDataFolder(folder, logger);
     const database = this.#database;
+    const onSessionDeleted: OnSessionRemoved[] = [];
+    const checkpoints = openCheckpoints({
+      database,
+      run: options.runProgram,
+      dataDir,
+      onSessionDeleted,
+      clock,
+      ids,
+      logger,
+    });
     const environment: SessionEnvironment = {
       models: options.models,
       openToolbox: options.openToolbox,
+      runProgram: options.runProgram,
+      skills: options.skills,
+      openMcp: options.openMcp,
+      codeCells: options.codeCells,
       store: new SessionStore(database),
+      onSessionDeleted,
+      checkpoints,
       clock,
       ids,
       logger,
       version,
       userFolder: options.settings?.userFolder,
+      homeFolder: options.settings?.homeFolder,
       maxQueuedMessages: options.maxQueuedMessages ?? DEFAULT_MAX_QUEUED_MESSAGES,
       rejoinGraceMs: options.rejoinGraceMs ?? DEFAULT_REJOIN_GRACE_MS,
       retention: { ...DEFAULT_RETENTION, ...options.eventRetention },
     };
+    const { eventLogs, settings = {} } = options;
+    const transcripts = folder === undefined ? undefined : join(folder, "transcripts");
+    const search = new MessageSearch(database);
+    const index = new SessionIndex(database, search);
+    const onRemoved = environment.onSessionDeleted;
+    const removal = new SessionRemoval({ database, search, eventLogs, transcripts, onRemoved, logger });
     this.#registry = new SessionRegistry({
       environment,
-      eventLogs: options.eventLogs,
-      settings: options.settings ?? {},
+      eventLogs,
+      settings,
+      index,
+      removal,
       workspaceRoots,
       dataDir: folder,
       resumesDefaultSession: options.resumesDefaultSession !== false,
       operationsOf: (sessionId) => new OperationStore(database, sessionId),
       agentsOf: (sessionId) => new AgentStore(database, sessionId),
     });
-    this.#agents = new AgentCalls({
-      registry: this.#registry,
-      ownerOf: (agentId) => AgentStore.ownerOf(database, agentId),
-    });
+    const ownerOf = (agentId: string): string | undefined => AgentStore.ownerOf(database, agentId);
+    this.#agents = new AgentCalls({ registry: this.#registry, ownerOf });
     this.#subscriptions = new Subscriptions({ registry: this.#registry, clock, version });
+    this.#sessions = new SessionCalls({
+      registry: this.#registry,
+      environment,
+      settings,
+      database,
+      index,
+      requests: new CreateRequests(database),
+      removal,
+      eventLogs,
+      transcripts,
+      workspaceRoots,
+      ownerOf,
+      unload: (session) => this.#unload(session),
+    });
+    this.checkpoints = new RuntimeCheckpointCalls({
+      registry: this.#registry,
+      exists: (sessionId) => environment.store.find(sessionId) !== undefined,
+      store: checkpoints.store,
+      clock,
+    });
+    this.#tidied = removal.finishAll().then(() => removeExpired(checkpoints, clock.now()));
+  }
+
+  get sessions(): CrabcodeSessions {
+    return this.#sessions;
+  }
+
+  get questions(): CrabcodeQuestions {
+    return this.#sessions.questions;
   }
 
   get isClosing(): boolean {
@@ -190,6 +257,10 @@ class Runtime implements CrabcodeRuntime {
     return (await this.#resolve(sessionId)).interruptTurn();
   }
 
+  openGate(sessionId: string): Promise<SessionGate> {
+    return openSessionGate(this.#registry, sessionId);
+  }
+
   async closeSession(sessionId: string): Promise<void> {
     await this.#unload(await this.#resolve(sessionId));
   }
@@ -207,6 +278,7 @@ class Runtime implements CrabcodeRuntime {
     // From the last to the first; one that fails keeps none of the others from being done.
     await using cleanUp = new AsyncDisposableStack();
     cleanUp.defer(() => this.#database.close());
+    cleanUp.defer(() => this.#tidied);
     const sessions = await this.#registry.beginClosing();
     cleanUp.defer(async () => {
       const unloads = await Promise.allSettled(sessions.map((session) => this.#unload(session)));

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
-import { type Logger, silentLogger } from "@trivium/core";
+import { silentLogger } from "@trivium/core";
 import type { CrabcodeRuntime } from "@trivium/crabcode-runtime";
 import {
   AgentService,
@@ -9,29 +9,19 @@ import {
   SendAgentInputResponseSchema,
 } from "@trivium/proto/crabcode-agents";
 import { metadataKeys } from "./metadata.ts";
-import { unary } from "./status.ts";
-
-/** What the service is made of. The runtime stays its owner's: the service never closes it. */
-export interface AgentServiceDeps {
-  readonly runtime: CrabcodeRuntime;
-  /** Gets what clients are not told. Default: nothing is logged. */
-  readonly logger?: Logger;
-}
-
-/** Domain of the reasons of our own services. */
-const ERROR_DOMAIN = "trivium";
+import { EXTENSION_DOMAIN, type ExtensionServiceDeps, unary } from "./status.ts";
 
 /** Adds trivium.crabcode.v1.AgentService to a router. Authentication is the endpoint's. */
 export function agentService({
   runtime,
   logger = silentLogger,
-}: AgentServiceDeps): (router: ConnectRouter) => void {
+}: ExtensionServiceDeps): (router: ConnectRouter) => void {
   return (router) => {
     router.service(AgentService, {
       sendAgentInput: unary(
         logger,
         (request, context) => sendAgentInput(runtime, request, context),
-        ERROR_DOMAIN,
+        EXTENSION_DOMAIN,
       ),
     });
   };

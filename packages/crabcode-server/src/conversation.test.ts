@@ -11,7 +11,7 @@ import {
 const bashCall = { tool_calls: [{ id: "c1", name: "Bash", input: { command: "ls" } }] };
 
 describe("a conversation over the wire", () => {
-  it("streams a turn with its headers; every subscriber sees the same events", async () => {
+  it("item 2: streams a turn with its headers; every subscriber sees the same events", async () => {
     await using live = await liveService([{ text: ["Hel", "lo"], hold: "go" }]);
     const one = subscribe(live);
     const two = subscribe(live);
@@ -148,7 +148,7 @@ describe("a conversation over the wire", () => {
     expect(await statusOf(other)).toEqual({ code: "InvalidArgument", reason: "IDEMPOTENCY_MISMATCH" });
   });
 
-  it("watches all sessions, those made later included", async () => {
+  it("item 3: watches all sessions, those made later included", async () => {
     await using live = await liveService([{ text: "a" }]);
     const all = new StreamReader((options) => live.client.subscribeEvents({}, options));
     await all.find({ type: "server.connected" });

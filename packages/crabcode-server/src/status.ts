@@ -1,12 +1,22 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import type { Logger } from "@trivium/core";
-import { CrabcodeError } from "@trivium/crabcode-runtime";
+import { CrabcodeError, type CrabcodeRuntime } from "@trivium/crabcode-runtime";
 import { ErrorInfoSchema } from "@trivium/proto/error-details";
 import { toConnectError } from "@trivium/rpc";
 import { metadataKeys } from "./metadata.ts";
 
 /** Domain of the reasons of the contract's own service. */
 const ERROR_DOMAIN = "crabcode";
+
+/** Domain of the reasons of our own services. */
+export const EXTENSION_DOMAIN = "trivium";
+
+/** What each of our own services is made of. The runtime stays its owner's: a service never closes it. */
+export interface ExtensionServiceDeps {
+  readonly runtime: CrabcodeRuntime;
+  /** Gets what clients are not told. Default: nothing is logged. */
+  readonly logger?: Logger;
+}
 
 type Unary<Request, Response> = (request: Request, context: HandlerContext) => Promise<Response>;
 type Streamed<Request, Response> = (request: Request, context: HandlerContext) => AsyncIterable<Response>;

@@ -1,37 +1,68 @@
 import { SqliteEventLogStore } from "@trivium/core/node";
-import { type CrabcodeRuntime, createCrabcodeRuntime, createModelCatalogue } from "@trivium/crabcode-runtime";
+import { type CrabcodeRuntime, createCrabcodeRuntime } from "@trivium/crabcode-runtime";
 import type { ConfigValues } from "../config/config-keys.ts";
 import { version } from "../version.ts";
-import { toSettingsKeys } from "./model-settings.ts";
+import { agentSources } from "./agent-sources.ts";
+import { createCodeCells } from "./code-cells/create-code-cells.ts";
+import type { CodeModePart } from "./code-mode-part.ts";
+import { openMcp } from "./mcp/open-mcp.ts";
+import { keyVariables } from "./model-settings.ts";
 import type { Part } from "./part.ts";
+import { createRunProgram } from "./run-program.ts";
+import { createSkillFiles } from "./skills/skill-files.ts";
 import { openToolbox } from "./toolbox/open-toolbox.ts";
 import type { ToolsPart } from "./tools-part.ts";
+import { webKeyVariables } from "./web-settings.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Starts the conversations. Their files, searches and commands are those of the tools runtime. */
-export function startCrabcode(values: ConfigValues, part: Part, tools: ToolsPart): CrabcodeRuntime {
+/** Other parts that conversations work with. */
+export interface CrabcodeSurroundings {
+  readonly tools: ToolsPart;
+  /** Undefined: agents run no programs. */
+  readonly codeMode: CodeModePart | undefined;
+}
+
+/**
+ * Starts the conversations. Their files, searches and commands are those of the tools runtime, their programs run where
+ * those of code mode do.
+ */
+export function startCrabcode(
+  values: ConfigValues,
+  part: Part,
+  { tools, codeMode }: CrabcodeSurroundings,
+): CrabcodeRuntime {
   const { stack, logger, env, dataDir } = part;
   const eventLogs = new SqliteEventLogStore({
     path: `${dataDir}/events.db`,
     logger: logger.child({ part: "event-log" }),
   });
   stack.defer(() => eventLogs.close());
-  const userFolder =
-    env["CRABCODE_HOME"] ?? (env["HOME"] === undefined ? undefined : `${env["HOME"]}/.crabcode`);
-  const flagFile = values["crabcode.settingsFile"];
+  const codeCells =
+    codeMode &&
+    stack.use(
+      createCodeCells({
+        engine: codeMode.engine,
+        maxCells: values["codeMode.maxCells"],
+        logger: logger.child({ part: "code-cells" }),
+      }),
+    );
   return stack.use(
     createCrabcodeRuntime({
       dataDir,
       eventLogs,
-      models: createModelCatalogue({ variables: env, isTesting: values["crabcode.testing"] }),
+      ...agentSources(values, part),
       openToolbox: openToolbox(values, part, tools),
+      openMcp: openMcp(values, part, tools),
+      skills: createSkillFiles(),
+      runProgram: createRunProgram({
+        programs: tools.processes.programs,
+        policy: values["tools.environment"],
+        secretVariables: [...keyVariables(values), ...webKeyVariables(values)],
+        server: env,
+      }),
+      ...(codeCells !== undefined && { codeCells }),
       workspaceRoots: [values.workspace, ...(values["tools.workspaceRoots"] ?? [])],
-      settings: {
-        base: toSettingsKeys(values),
-        ...(userFolder !== undefined && { userFolder }),
-        ...(flagFile !== undefined && { flagFile }),
-      },
       logger: logger.child({ part: "crabcode" }),
       version,
       resumesDefaultSession: values["crabcode.resumeDefaultSession"],

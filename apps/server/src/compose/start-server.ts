@@ -2,9 +2,16 @@ import { readFileSync, statSync } from "node:fs";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { codeModeMethodLimits, codeModeService } from "@trivium/code-mode-host";
 import { type Logger, silentLogger, TriviumError } from "@trivium/core";
-import { agentService, crabcodeMethodLimits, crabcodeService } from "@trivium/crabcode-server";
+import {
+  agentService,
+  checkpointService,
+  crabcodeMethodLimits,
+  questionService as crabcodeQuestionService,
+  crabcodeService,
+  sessionService,
+} from "@trivium/crabcode-server";
 import { createEndpoint, type TlsOptions } from "@trivium/endpoint";
-import { grokToolsService, questionService } from "@trivium/grok-tools-server";
+import { type GrokToolsServiceDeps, grokToolsService, questionService } from "@trivium/grok-tools-server";
 import { ConfigError } from "../config/config-error.ts";
 import type { ConfigValues } from "../config/config-keys.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
@@ -12,9 +19,11 @@ import { version } from "../version.ts";
 import { allowedHosts } from "./allowed-hosts.ts";
 import { startCodeMode } from "./code-mode-part.ts";
 import { startCrabcode } from "./crabcode-part.ts";
+import { dashboardRoutes } from "./dashboard-routes.ts";
 import { openDataFolder } from "./data-folder.ts";
 import { registerMetrics } from "./metrics.ts";
 import type { Part } from "./part.ts";
+import { noConversations, type OpenGate, toChoiceAsker } from "./permission-session.ts";
 import { createServerTools } from "./server-tools/create-server-tools.ts";
 import { statusPage } from "./status-page.ts";
 import { startTools } from "./tools-part.ts";
@@ -66,9 +75,17 @@ export async function startServer(
   const needsTools = wanted.has("grok-tools") || wanted.has("crabcode") || hasServerTools;
   const codeMode = wanted.has("code-mode") ? startCodeMode(values, part) : undefined;
   const tools = needsTools ? await startTools(values, part, codeMode) : undefined;
+  const crabcode =
+    tools !== undefined && wanted.has("crabcode")
+      ? startCrabcode(values, part, { tools, codeMode })
+      : undefined;
+  const openGate: OpenGate = crabcode === undefined ? noConversations : (id) => crabcode.openGate(id);
   const services: ((router: ConnectRouter) => void)[] = [];
   if (tools !== undefined && wanted.has("grok-tools")) {
-    services.push(grokToolsService({ runtime: tools.runtime }), questionService({ runtime: tools.runtime }));
+    const { runtime } = tools;
+    const openChoiceAsker: GrokToolsServiceDeps["openChoiceAsker"] = async (conversation, toolSession = "") =>
+      toChoiceAsker(await openGate(conversation), `${toolSession}/`);
+    services.push(grokToolsService({ runtime, openChoiceAsker }), questionService({ runtime }));
   }
   if (codeMode !== undefined) {
     const serverTools =
@@ -78,16 +95,18 @@ export async function startServer(
         dataDir,
         isDefault: hasServerTools,
         rules: values["codeMode.serverToolRules"],
+        openGate,
       });
     const maxRequests = values["codeMode.maxRequests"];
     services.push(codeModeService({ runtime: codeMode.runtime, maxRequests, serverTools }));
   }
-  const crabcode =
-    tools !== undefined && wanted.has("crabcode") ? startCrabcode(values, part, tools) : undefined;
   if (crabcode !== undefined) {
     services.push(
       crabcodeService({ runtime: crabcode, version, logger: logger.child({ part: "crabcode-server" }) }),
       agentService({ runtime: crabcode, logger: logger.child({ part: "crabcode-server" }) }),
+      checkpointService({ runtime: crabcode, logger: logger.child({ part: "crabcode-server" }) }),
+      sessionService({ runtime: crabcode, logger: logger.child({ part: "crabcode-server" }) }),
+      crabcodeQuestionService({ runtime: crabcode, logger: logger.child({ part: "crabcode-server" }) }),
     );
   }
   const endpoint = createEndpoint({
@@ -102,7 +121,7 @@ export async function startServer(
     methodLimits: { ...codeModeMethodLimits, ...crabcodeMethodLimits },
     auth: { token: values.token, publicMethods: ["crabcode.CrabCodeService/HealthCheck"] },
     tls,
-    routes: [statusPage(values.services)],
+    routes: (crabcode !== undefined && dashboardRoutes()) || [statusPage(values.services)],
     allowedOrigins: values.allowedOrigins,
     exposeHeaders: ["codex-code-mode-result-buffered-for-ns", "trivium-server-tools"],
     allowedHosts: allowedHosts(values.allowedHosts, { host, isLoopback }),

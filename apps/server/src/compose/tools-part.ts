@@ -10,6 +10,7 @@ import { version } from "../version.ts";
 import type { CodeModePart } from "./code-mode-part.ts";
 import { keyVariables } from "./model-settings.ts";
 import type { Part } from "./part.ts";
+import { startLocalSubagents } from "./subagents/local-subagents.ts";
 import { toWebSettings, webKeyVariables } from "./web-settings.ts";
 import { createWorkflowEngine } from "./workflow-engine.ts";
 
@@ -22,9 +23,10 @@ export interface ToolsPart {
 /** Starts the process helpers and the tools runtime over them. Workflows run where there is code mode. */
 export async function startTools(
   values: ConfigValues,
-  { stack, logger, env, dataDir }: Part,
+  part: Part,
   codeMode: CodeModePart | undefined,
 ): Promise<ToolsPart> {
+  const { stack, logger, env, dataDir } = part;
   const processes = stack.use(
     await createCommandRunner({
       dataFolder: `${dataDir}/processes`,
@@ -32,6 +34,7 @@ export async function startTools(
       logger: logger.child({ part: "processes" }),
     }),
   );
+  const subagentRunner = startLocalSubagents(values, part);
   const runtime = stack.use(
     createGrokToolsRuntime({
       workspace: values.workspace,
@@ -55,6 +58,10 @@ export async function startTools(
         pathHints: values["tools.pathHints"],
         fileWrittenContent: values["tools.fileWrittenContent"],
         agentDefinitions: values["tools.agentDefinitions"],
+        skills: {
+          compat: values["tools.skills.compat"],
+          folders: values["tools.skills.folders"],
+        },
         memory: {
           enabled: values["tools.memory.enabled"],
           globalDir: values["tools.memory.globalDir"],
@@ -76,6 +83,7 @@ export async function startTools(
         }),
         required: values["callbacks.required"],
       },
+      ...(subagentRunner !== undefined && { subagentRunner }),
       ...(codeMode !== undefined && { workflowEngine: createWorkflowEngine(codeMode.runtime) }),
     }),
   );

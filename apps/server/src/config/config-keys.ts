@@ -196,6 +196,16 @@ export const configKeys = {
     description:
       "Whether .grok/agents and .claude/agents of the project and the user define kinds of subagents.",
   }),
+  "tools.skills.compat": key({
+    schema: z.boolean(),
+    default: true,
+    description: "Whether skills in .claude and .cursor count too, where other programs keep theirs.",
+  }),
+  "tools.skills.folders": key({
+    schema: z.array(z.string().startsWith("/", "an absolute path")),
+    default: [],
+    description: "Further folders with skills/ and commands/ for every tool session.",
+  }),
   "callbacks.required": key({
     schema: z.boolean(),
     default: false,
@@ -359,6 +369,7 @@ export const configKeys = {
   "crabcode.testing": key({
     schema: z.boolean(),
     default: false,
+    env: "TRIVIUM_CRABCODE_TESTING",
     description: "Allows the script model, which plays a file. For tests of clients only.",
   }),
   "log.level": key({

@@ -55,6 +55,8 @@ const examples: Record<string, { text: string; value: unknown }> = {
   "tools.pathHints": { text: "false", value: false },
   "tools.fileWrittenContent": { text: "none", value: "none" },
   "tools.agentDefinitions": { text: "true", value: true },
+  "tools.skills.compat": { text: "false", value: false },
+  "tools.skills.folders": { text: '["/s"]', value: ["/s"] },
   "callbacks.required": { text: "true", value: true },
   "callbacks.allowInsecure": { text: "true", value: true },
   "callbacks.allowHosts": {
@@ -143,6 +145,14 @@ describe("readConfig", () => {
     if (!isConfigName(name)) throw new Error(name);
     expect(config.values[name]).toEqual(examples[name]?.value);
     expect(config.origins[name]).toBe(variable);
+  });
+
+  it.each([
+    ["1", true],
+    ["0", false],
+  ])("takes %s for a switch", (text, value) => {
+    const { values } = readConfig({ ...nothing, env: { TRIVIUM_CRABCODE_TESTING: text } });
+    expect(values["crabcode.testing"]).toBe(value);
   });
 
   it("lets flags win over the environment, that over the file, and the file over defaults", async () => {

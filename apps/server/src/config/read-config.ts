@@ -101,10 +101,12 @@ function checked(
   return isPath === true && typeof result.data === "string" ? resolve(folder, result.data) : result.data;
 }
 
-/** A value written as text: as it is for texts, by commas for lists, else JSON. */
+/** A value written as text: as it is for texts, 1 or 0 for switches, by commas for lists, else JSON. */
 function fromText(name: ConfigName, text: string): unknown {
   const { schema }: ConfigKey = configKeys[name];
   if (schema.safeParse(text).success) return text;
+  const isSwitch = schema.safeParse(true).success && !schema.safeParse(1).success;
+  if (isSwitch && (text === "1" || text === "0")) return text === "1";
   try {
     return JSON.parse(text);
   } catch {

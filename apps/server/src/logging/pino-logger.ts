@@ -12,28 +12,34 @@ export interface PinoLoggerOptions {
 
 /** JSON lines with secrets blotted out; errors with their chain of causes. */
 export function createPinoLogger({ level, destination }: PinoLoggerOptions): Logger {
-  return toLogger(
-    pino(
-      {
-        level,
-        base: null,
-        redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: "[secret]" },
-        serializers: { cause: describeError, error: describeError, err: describeError },
-        formatters: { level: (label) => ({ level: label }) },
-        timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      },
-      destination,
-    ),
+  const log = pino(
+    {
+      level,
+      base: null,
+      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: "[secret]" },
+      serializers: { cause: describeError, error: describeError, err: describeError },
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    },
+    destination,
   );
+  return toLogger(() => log);
 }
 
-function toLogger(log: PinoLogger): Logger {
+/** `log` is asked for when something is logged: each call has a child, and most have nothing to say. */
+function toLogger(log: () => PinoLogger): Logger {
   return {
-    debug: (fields, message) => log.debug(fields, message),
-    info: (fields, message) => log.info(fields, message),
-    warn: (fields, message) => log.warn(fields, message),
-    error: (fields, message) => log.error(fields, message),
-    child: (fields: LogFields) => toLogger(log.child(fields)),
+    debug: (fields, message) => log().debug(fields, message),
+    info: (fields, message) => log().info(fields, message),
+    warn: (fields, message) => log().warn(fields, message),
+    error: (fields, message) => log().error(fields, message),
+    child(fields: LogFields) {
+      let child: PinoLogger | undefined;
+      return toLogger(() => {
+        child ??= log().child(fields);
+        return child;
+      });
+    },
   };
 }
 

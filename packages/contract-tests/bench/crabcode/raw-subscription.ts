@@ -28,8 +28,8 @@ export function subscribeRaw(connection: ClientHttp2Session, sessionId: string):
   stream.end(Buffer.concat([prefix, message]));
   let count = 0;
   let bytes = 0;
-  /** Bytes of the running message that are still to come; negative: of its prefix. */
-  let rest = Buffer.alloc(0);
+  /** The beginning of a message whose end is still to come. */
+  let rest: Buffer = Buffer.alloc(0);
   stream.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     let data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);

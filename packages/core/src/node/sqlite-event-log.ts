@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Clock, systemClock } from "../clock.ts";
-import type { EventLog, EventLogStore } from "../event-log.ts";
+import type { EventLog, EventLogStore, LogBounds } from "../event-log.ts";
 import { type IdSource, randomIds } from "../ids.ts";
 import { type Logger, silentLogger } from "../logger.ts";
 import { readBootId } from "./boot-id.ts";
@@ -67,6 +67,13 @@ export class SqliteEventLogStore implements EventLogStore {
       this.#open.set(name, log);
     }
     return Promise.resolve(log);
+  }
+
+  head(name: string): Promise<Pick<LogBounds, "epoch" | "lastSeq"> | undefined> {
+    const row = this.#database.prepare("SELECT epoch, last_seq FROM log WHERE name = ?").get(name);
+    return Promise.resolve(
+      row === undefined ? undefined : { epoch: String(row["epoch"]), lastSeq: Number(row["last_seq"]) },
+    );
   }
 
   async delete(name: string): Promise<void> {

@@ -32,26 +32,27 @@ export class AgentEvents extends LoopEvents {
     this.#isClosed = true;
   }
 
-  override publish(event: CrabcodeSessionEvent): void {
+  override publish(event: CrabcodeSessionEvent, context: EventContext = this.context): void {
     if (this.#isClosed) return;
     const { type } = event;
     if (type === "stream_mode") return;
     if (type === "stream_text") {
       this.#text += event.text;
-      this.#output("text", event.text, null);
-    } else if (type === "thinking") this.#output("thinking", event.text, null);
+      this.#output("text", event.text, context);
+    } else if (type === "thinking") this.#output("thinking", event.text, context);
     else if (type === "tool_use") {
-      super.publish(event);
-      this.#output("tool_use", event.tool_name, event.tool_name);
+      super.publish(event, context);
+      this.#output("tool_use", event.tool_name, context);
     } else if (type === "file_change" || type === "snapshot") {
-      super.publish({ ...event, agent_id: this.#agentId });
+      super.publish({ ...event, agent_id: this.#agentId }, context);
     } else {
       if (type === "error") this.#error = event.message;
-      super.publish(event);
+      super.publish(event, context);
     }
   }
 
-  #output(stream: "text" | "thinking" | "tool_use", text: string, toolName: string | null): void {
-    super.publish({ type: "agent_output", agent_id: this.#agentId, stream, text, tool_name: toolName });
+  #output(stream: "text" | "thinking" | "tool_use", text: string, context: EventContext): void {
+    const tool_name = stream === "tool_use" ? text : null;
+    super.publish({ type: "agent_output", agent_id: this.#agentId, stream, text, tool_name }, context);
   }
 }

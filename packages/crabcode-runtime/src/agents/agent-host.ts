@@ -2,7 +2,7 @@ import type { PermissionPolicy } from "../gates/permission-policy.ts";
 import type { QuestionRegistry } from "../gates/question-registry.ts";
 import type { ModelPort } from "../ports/model-port.ts";
 import type { SessionEnvironment, SessionParts } from "../sessions/session-deps.ts";
-import type { ToolSet } from "../tools/tool-set.ts";
+import type { SessionTools } from "../tools/session-tools.ts";
 import type { LoopWorkspace } from "../turn/loop-deps.ts";
 
 /** What of a session its agents work with. */
@@ -11,7 +11,7 @@ export interface AgentHost {
   readonly parts: SessionParts;
   readonly policy: PermissionPolicy;
   readonly questions: QuestionRegistry;
-  readonly tools: ToolSet;
+  readonly tools: SessionTools;
   readonly workspace: LoopWorkspace;
   readonly modelProfile: string;
   readonly isClosing: boolean;

@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import { sleep } from "@trivium/core";
+import type { CodeCells } from "../code/code-cells.ts";
+import { openCells } from "../code/open-cells.ts";
 import { Conversation } from "../conversation/conversation.ts";
+import { sessionHooks } from "../hooks/session-hooks.ts";
 import type { AgentUsage } from "../store/agent-store.ts";
 import { noTranscript, TranscriptFile } from "../store/transcript.ts";
+import type { ToolSet } from "../tools/tool-set.ts";
 import type { LoopDeps } from "../turn/loop-deps.ts";
 import { buriedNotification, nextMessage } from "../turn/next-message.ts";
 import { runTurnLoop, type TurnOutcome } from "../turn/turn-loop.ts";
@@ -70,8 +74,8 @@ export async function openConversation({ environment }: AgentHost, agent: Agent)
   const { clock, ids, logger } = environment;
   const { transcriptPath } = agent;
   const file = transcriptPath === undefined ? undefined : new TranscriptFile(transcriptPath);
-  const entries = (await file?.read(logger)) ?? [];
-  return new Conversation({ entries, transcript: file ?? noTranscript, clock, ids });
+  const records = (await file?.read(logger)) ?? [];
+  return new Conversation({ records, transcript: file ?? noTranscript, clock, ids });
 }
 
 /** Where the transcript of an agent is; undefined when nothing is kept on disk. */
@@ -120,7 +124,11 @@ async function runLoop(
   agent.input = undefined;
   agent.model ??= host.openProfile(agent.record.modelProfile);
   const { maxTurns } = parts.settings.agents;
-  const deps = loopDeps(host, agent, { ...run, conversation, messageId });
+  const cells = openCells(host.environment, parts, host.questions);
+  // They end before the end of the run is told: their calls belong to it.
+  cleanUp.use(cells);
+  const tools = await host.tools.forRun(agent.signal);
+  const deps = loopDeps(host, agent, { ...run, conversation, messageId, cells, tools });
   const outcome = await runTurnLoop(deps, { maxTurns, signal: agent.signal });
   await run.events.flush();
   await conversation.sync();
@@ -135,13 +143,16 @@ function loopDeps(
     onUsage: (usage: Required<AgentUsage>) => void;
     conversation: Conversation;
     messageId: string | undefined;
+    cells: CodeCells | undefined;
+    tools: ToolSet;
   },
 ): LoopDeps {
-  const { parts, environment, tools, policy, questions, workspace } = host;
+  const { parts, environment, policy, workspace } = host;
   const { settings, sessionId, operations } = parts;
   const { record, model } = agent;
   const { operationId, ordinal, type, depth, modelProfile } = record;
   if (model === undefined) throw new Error("the model of an agent is opened before its run");
+  const stopGraceMs = STOP_GRACE_MS[depth] ?? LEAST_STOP_GRACE_MS;
   return {
     loop: { sessionId, agentNumber: ordinal, profile: modelProfile },
     model,
@@ -151,16 +162,19 @@ function loopDeps(
     mode: "agent",
     system: [agentPrompt(type, settings.agents)],
     userContext: undefined,
-    tools: toolsOfType(tools.all, { type, depth, settings: settings.agents }),
+    tools: toolsOfType(run.tools.all, { type, depth, settings: settings.agents }),
     policy,
-    questions,
+    questions: run.cells?.questions ?? host.questions,
+    cells: run.cells,
     workspace,
+    hooks: sessionHooks(host, stopGraceMs),
+    compaction: settings.compaction,
     journal: {
       callStarted: (toolUseId) => operations.callStarted(operationId, toolUseId),
       progress: (_, usage) => run.onUsage(usage),
     },
     isInteractive: record.isInteractive,
-    stopGraceMs: STOP_GRACE_MS[depth] ?? LEAST_STOP_GRACE_MS,
+    stopGraceMs,
     replyTo: run.messageId,
     reminder: run.messageId === undefined ? undefined : buriedNotification(run.conversation, run.messageId),
     resumed: undefined,

@@ -8,9 +8,12 @@ export const BUILT_IN_TYPES: ReadonlySet<string> = new Set(["generalPurpose", "e
 /** Tools that make agents. */
 const SPAWNING: ReadonlySet<string> = new Set(["Agent", "AgentSpawn"]);
 
+/** The mode, and the places to return to, belong to the conversation with the user. */
+const MAIN_ONLY: ReadonlySet<string> = new Set(["SwitchMode", "Checkpoint", "Revert"]);
+
 /**
  * What an agent of a type may call. An agent waits for its own agents with `AgentSpawn` and `AgentWait`, so `Agent` is
- * for types that name it. The mode belongs to the conversation with the user, so `SwitchMode` is for nobody here.
+ * for types that name it.
  */
 export function toolsOfType(
   sessionTools: readonly Tool[],
@@ -20,7 +23,7 @@ export function toolsOfType(
   const isDeepest = depth >= settings.maxDepth;
   return new ToolSet(
     sessionTools.filter(({ name, isReadOnly }) => {
-      if (name === "SwitchMode" || (isDeepest && SPAWNING.has(name))) return false;
+      if (MAIN_ONLY.has(name) || (isDeepest && SPAWNING.has(name))) return false;
       if (allowed.length > 0) return allowed.includes(name);
       return name !== "Agent" && (type !== "explore" || isReadOnly);
     }),

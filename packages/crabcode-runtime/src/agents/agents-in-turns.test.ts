@@ -3,7 +3,7 @@ import { type Payload, RuntimeFixture } from "../testing/runtime-fixture.ts";
 import type { ScriptEntry } from "../testing/scripted-models.ts";
 
 describe("the Agent tool", () => {
-  it("waits for its agent, whose events are part of the stream of the turn", async () => {
+  it("item 9: waits for its agent, whose events are part of the stream of the turn", async () => {
     await using fixture = await started([
       call("c1", "Agent", { task: "count files", subagent_type: "explore" }),
       { text: "3 files" },
@@ -32,6 +32,12 @@ describe("the Agent tool", () => {
     expect(events.find(({ type }) => type === "agent_output")).toMatchObject({
       operation_scope: "foreground",
     });
+    const { messages = [] } = fixture.models.requests.at(-1) ?? {};
+    expect(messages.map(({ role, content }) => `${role} ${content.map(({ type }) => type).join()}`)).toEqual([
+      "user text",
+      "assistant tool_use",
+      "user tool_result",
+    ]);
   });
 
   it("names the agent that goes on when the time is over", async () => {

@@ -50,7 +50,11 @@ describe("an agent", () => {
   it.each<[string, Partial<SpawnAgentInput>, string]>([
     ["blank prompt", { prompt: " \n" }, "EMPTY_TEXT"],
     ["prompt over 1 MiB", { prompt: "x".repeat(1024 * 1024 + 1) }, "TOO_LARGE"],
-    ["type with a typo", { subagentType: "explorer" }, "SUBAGENT_TYPE_UNKNOWN"],
+    [
+      "type with a typo (item 18: it would get tools that write)",
+      { subagentType: "explorer" },
+      "SUBAGENT_TYPE_UNKNOWN",
+    ],
     ["unknown profile", { modelProfile: "none" }, "PROFILE_NOT_FOUND"],
     ["profile without a key", { modelProfile: "other" }, "PROFILE_UNUSABLE"],
     ["broken key", { idempotencyKey: "ü" }, "IDEMPOTENCY_KEY_INVALID"],
@@ -62,7 +66,7 @@ describe("an agent", () => {
     expect((await fixture.runtime.listAgents("")).agents).toEqual([]);
   });
 
-  it("fails with the message of the error that its loop met", async () => {
+  it("item 10: fails with the message of the error that its loop met", async () => {
     await using fixture = await started([{ failure: { kind: "auth", message: "no key" } }]);
     const { agentId } = await spawn(fixture);
     expect(await wait(fixture, [agentId])).toMatchObject({ status: "failed", error: "no key" });

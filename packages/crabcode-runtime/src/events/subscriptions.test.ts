@@ -199,7 +199,7 @@ describe("a subscription to all sessions", () => {
 });
 
 describe("a slow reader", () => {
-  it("costs no turn anything and gets everything afterwards, texts merged", async () => {
+  it("item 16: costs no turn anything and gets everything afterwards, texts merged", async () => {
     const pieces = Array.from({ length: 3000 }, (_, index) => `${index} `);
     await using fixture = await RuntimeFixture.create({ script: [{ text: pieces }] });
     const { sessionId } = await fixture.runtime.listModels("");

@@ -33,15 +33,24 @@ const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*=/;
  */
 export function permissionKey(tool: string, input: ToolInput, outsideFolder?: string): string {
   if (outsideFolder !== undefined) return `${tool}(outside:${outsideFolder})`;
-  const command = input["command"];
-  if (tool === "Bash" && typeof command === "string") return `Bash(${commandKey(command)})`;
+  if (tool === "Bash" && typeof input["command"] === "string") return commandPermissionKey(tool, input);
   const action = input["action"];
   if (tool === "Browser" && typeof action === "string") return `Browser:${action}`;
   return tool;
 }
 
+/** The same of a tool whose input is a command. One that is no text grants exactly itself. */
+export function commandPermissionKey(tool: string, input: ToolInput): string {
+  const command = input["command"];
+  return `${tool}(${typeof command === "string" ? commandKey(command) : exactKey(JSON.stringify(input))})`;
+}
+
+function exactKey(text: string): string {
+  return `=${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+}
+
 function commandKey(command: string): string {
-  const exact = `=${createHash("sha256").update(command).digest("hex").slice(0, 16)}`;
+  const exact = exactKey(command);
   const words = plainWords(command);
   if (words === undefined) return exact;
   const programAt = words.findIndex((word) => !ASSIGNMENT.test(word));

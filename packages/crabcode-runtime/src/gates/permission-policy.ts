@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { ToolInput } from "../conversation/message.ts";
 import type { PermissionMode, PermissionRule, PermissionSettings } from "../settings/session-settings.ts";
-import { permissionKey } from "./permission-key.ts";
+import { commandPermissionKey, permissionKey } from "./permission-key.ts";
 import { commandParts, isCompound } from "./shell-command.ts";
 import { matchesWildcard } from "./wildcard.ts";
 
@@ -23,6 +23,8 @@ export interface PermissionSubject {
   readonly targetPath?: string | undefined;
   /** Folder of the target when it lies outside the workspace. */
   readonly outsideFolder?: string | undefined;
+  /** The input is a command, whatever the tool is called. */
+  readonly runsCommands?: boolean | undefined;
   /** The tool's own wish. Default: it has none. */
   readonly opinion?: "allow" | "ask" | "deny" | undefined;
 }
@@ -55,7 +57,10 @@ export class PermissionPolicy {
 
   decide(subject: PermissionSubject): PermissionDecision {
     const { tool, input, outsideFolder } = subject;
-    const key = permissionKey(tool, input, outsideFolder);
+    const key =
+      subject.runsCommands === true
+        ? commandPermissionKey(tool, input)
+        : permissionKey(tool, input, outsideFolder);
     if (this.mode === "plan" && !subject.isReadOnly) {
       return { behavior: "deny", key, reason: "plan mode allows read-only tools only" };
     }

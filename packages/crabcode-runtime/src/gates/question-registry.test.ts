@@ -49,7 +49,7 @@ describe("QuestionRegistry", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("finds the one agent that asks, prefers the main loop, and refuses to guess", async () => {
+  it("item 5: finds the one agent that asks, prefers the main loop, and refuses to guess", async () => {
     const { registry } = await createRegistry();
     const options = { operation: {}, signal: new AbortController().signal, timeoutMs: 0 };
     const ofAgent = registry.askPermission(request("x", "a1"), options);

@@ -90,11 +90,15 @@ export class QuestionRegistry {
     return this.#published().map((event) => event.seq);
   }
 
+  /** The pending questions as they were asked, in order. */
+  get published(): readonly PublishedEvent[] {
+    return this.#published().sort((a, b) => a.seq - b.seq);
+  }
+
   /** The pending questions up to `maxSeq` as they are sent again, in order. */
   replay(maxSeq: number): StreamEvent[] {
-    return this.#published()
+    return this.published
       .filter((event) => event.seq <= maxSeq)
-      .sort((a, b) => a.seq - b.seq)
       .map(({ type, data }) => ({ type, payloadJson: `${data.slice(0, -1)},"replayed":true}` }));
   }
 
@@ -107,6 +111,11 @@ export class QuestionRegistry {
         for (const key of keys) this.#announced.delete(key);
       },
     };
+  }
+
+  /** Whether a question was settled, as far as that is remembered. */
+  wasSettled(agentId: string | null, toolUseId: string): boolean {
+    return this.#settled.has(questionKey(agentId, toolUseId));
   }
 
   /** Asks and waits. `permission_response` is published before this resolves. */

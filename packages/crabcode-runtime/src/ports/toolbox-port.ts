@@ -131,9 +131,13 @@ export interface ToolboxPort extends AsyncDisposable {
     readonly limit: number;
     readonly signal: AbortSignal;
   }): Promise<ToolboxResult<{ readonly paths: readonly string[]; readonly moreCount: number }>>;
-  /** Runs one command in a fresh shell, standard input empty, and ends its whole tree with it. */
+  /** Runs a job while no tool of any session writes these files. Absolute paths. */
+  exclusively<Result>(paths: readonly string[], job: () => Promise<Result>): Promise<Result>;
+  /** Runs one command in a fresh shell and ends its whole tree with it. */
   runCommand(request: {
     readonly command: string;
+    /** Standard input; empty when absent. */
+    readonly input?: string;
     /** Added to the minimal environment of children. */
     readonly environment: Readonly<Record<string, string>>;
     readonly timeoutMs: number;

@@ -56,6 +56,7 @@ describe("the place of a message", () => {
         order.push("load");
         return fixture.eventLogs.open(name);
       },
+      head: (name: string) => fixture.eventLogs.head(name),
       delete: (name: string) => fixture.eventLogs.delete(name),
       close: () => fixture.eventLogs.close(),
     };

@@ -57,6 +57,7 @@ it("a session that cannot be loaded leaves no open log behind, and may be tried 
         },
       };
     },
+    head: (name) => store.head(name),
     delete: (name) => store.delete(name),
     close: () => store.close(),
   });

@@ -48,7 +48,7 @@ it("what each of two watchers saw is the log, without a hole or with the hole sa
         const pending: Promise<unknown>[] = [];
         const begin = (call: Promise<unknown>): void => void pending.push(call.catch(expectRefusal));
         const asked = (type: string): string => {
-          const { tool_use_id: id } = written(logs).findLast((event) => event.type === type) ?? {};
+          const id = written(logs).findLast((event) => event.type === type)?.["tool_use_id"];
           return typeof id === "string" ? id : "none";
         };
         const permit = (isAllowed: boolean): void =>

@@ -127,7 +127,7 @@ describe("cancelling a call", () => {
 });
 
 describe("interruptTurn", () => {
-  it("resolves after turn_complete and leaves queued messages alone", async () => {
+  it("item 15: resolves after turn_complete and leaves queued messages alone", async () => {
     await using fixture = await RuntimeFixture.create({
       script: [{ text: "a", hold: "never" }, { text: "b" }],
     });

@@ -75,6 +75,11 @@ export class Operation {
     return { operationId, kind, text, maxTurns, isInteractive, idempotencyKey };
   }
 
+  /** Nothing interrupts the turn any more: its last event is being published, or was. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   interrupt(): void {
     this.#abort.abort(new DOMException("the turn was interrupted", "AbortError"));
   }

@@ -4,7 +4,7 @@ import { outline, RuntimeFixture } from "../testing/runtime-fixture.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 describe("messages of one session", () => {
-  it("run one after the other, and waiting ones hear at once that they wait", async () => {
+  it("item 4: run one after the other, and waiting ones hear at once that they wait", async () => {
     await using fixture = await RuntimeFixture.create({
       script: [{ text: "first", hold: "one" }, { text: "second" }],
     });

@@ -4,6 +4,7 @@ import type { OperationRecord } from "../store/operation-store.ts";
 import { eventsOfOperation, settleCutRun } from "../turn/cut-run.ts";
 import type { ResumedRun } from "../turn/loop-deps.ts";
 import { LoopEvents } from "../turn/loop-events.ts";
+import { cancelQuestions, openQuestions } from "../turn/open-questions.ts";
 import { findResumableStep } from "../turn/resumable-step.ts";
 import { completeTurn, type TurnHost } from "./turn-runner.ts";
 
@@ -67,12 +68,16 @@ async function finishEnding(host: Recovering, record: OperationRecord): Promise<
 async function interruptTurn(host: Recovering, record: OperationRecord): Promise<void> {
   const { conversation, bus, operations } = host.parts;
   const { operationId } = record;
+  const context = { operationId, scope: "background" as const };
+  const published = await eventsOfOperation(bus, record);
+  // Of calls of code cells: a question of the turn itself would have been asked again.
+  cancelQuestions(host.questions, openQuestions(published), context);
   await settleCutRun({
     conversation,
     bus,
-    events: new LoopEvents(bus, { agentId: null, context: { operationId, scope: "background" } }),
+    events: new LoopEvents(bus, { agentId: null, context }),
     operationId,
-    published: await eventsOfOperation(bus, record),
+    published,
     started: operations.startedCalls(operationId),
   });
   await completeTurn(host, {

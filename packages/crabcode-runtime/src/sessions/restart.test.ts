@@ -115,7 +115,7 @@ describe("the data folder", () => {
 });
 
 describe("after a crash", () => {
-  it("text that was streamed is kept and the turn ends as interrupted", async () => {
+  it("item 11: text that was streamed is kept and the turn ends as interrupted", async () => {
     await using fixture = await RuntimeFixture.create({
       ...durable,
       script: [{ text: ["one ", "two"], hold: "never", hold_after_chunks: 1 }],

@@ -8,14 +8,18 @@ import { SessionEventBus } from "../events/session-event-bus.ts";
 import { isInside } from "../paths/is-inside.ts";
 import { readSettings } from "../settings/read-settings.ts";
 import type { AgentStore } from "../store/agent-store.ts";
+import { eventLogName } from "../store/event-log-name.ts";
+import { IndexedTranscript } from "../store/indexed-transcript.ts";
 import type { OperationStore } from "../store/operation-store.ts";
-import type { SessionRecord } from "../store/session-store.ts";
+import type { SessionIndex } from "../store/session-index.ts";
+import type { SessionRemoval } from "../store/session-removal.ts";
+import type { NewSession, SessionRecord } from "../store/session-store.ts";
 import { noTranscript, TranscriptFile } from "../store/transcript.ts";
+import { readBranch } from "./read-branch.ts";
 import { Session } from "./session.ts";
 import type { SessionEnvironment } from "./session-deps.ts";
+import { assertSessionId, isSessionId } from "./session-id.ts";
 import type { SessionSelector } from "./session-selector.ts";
-
-const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 type OnFound = (sessionId: string) => void;
 
@@ -29,6 +33,8 @@ export interface SessionRegistryDeps {
   /** Absent: transcripts are kept in memory only. */
   readonly dataDir: string | undefined;
   readonly resumesDefaultSession: boolean;
+  readonly index: SessionIndex;
+  readonly removal: SessionRemoval;
   readonly operationsOf: (sessionId: string) => OperationStore;
   readonly agentsOf: (sessionId: string) => AgentStore;
 }
@@ -66,29 +72,30 @@ export class SessionRegistry {
     const { sessionId, create = false, cwd } = selector;
     this.assertOpen();
     if (sessionId === "") return this.#default(onFound);
-    const isValid = SESSION_ID.test(sessionId);
-    if (create && !isValid) {
-      throw new CrabcodeError(
-        "SESSION_ID_INVALID",
-        "a session id has 1 to 128 letters, digits, dots, dashes or underscores and begins with a letter or digit",
-      );
-    }
+    const isValid = isSessionId(sessionId);
+    if (create) assertSessionId(sessionId);
     const existing = isValid ? await this.find(sessionId, onFound) : undefined;
     if (existing !== undefined) {
       if (create && cwd !== undefined) await assertSameFolder(existing, cwd);
       return existing;
     }
     if (!create) throw new CrabcodeError("SESSION_NOT_FOUND", "no session has that id");
-    const folder = await this.#chooseFolder(cwd);
+    const folder = await this.chooseFolder(cwd, "crabcode-cwd");
+    await this.#deps.removal.finish(sessionId);
+    await this.#released(sessionId);
+    this.assertOpen();
     onFound(sessionId);
-    const session = await this.#load(sessionId, () => this.#insert(sessionId, folder));
+    const session = await this.#load(
+      sessionId,
+      () => this.#deps.environment.store.find(sessionId) ?? this.#insert(sessionId, folder),
+    );
     if (cwd !== undefined) await assertSameFolder(session, cwd);
     return session;
   }
 
   /** A loaded or stored session; undefined when there is none with that id. */
   async find(sessionId: string, onFound: OnFound = () => {}): Promise<Session | undefined> {
-    await this.#closing.get(sessionId);
+    await this.#released(sessionId);
     this.assertOpen();
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) {
@@ -103,6 +110,82 @@ export class SessionRegistry {
     return this.#load(sessionId, () => record);
   }
 
+  /** A session that is in memory, also while it is closing. Nothing is loaded. */
+  peek(sessionId: string): Session | undefined {
+    return this.#loaded.get(sessionId);
+  }
+
+  /** As {@link SessionRegistry.peek}, when what is being loaded or closed right now has come to its end. */
+  async settled(sessionId: string): Promise<Session | undefined> {
+    await this.#released(sessionId);
+    // Whoever loads it hears why it could not be loaded.
+    return await this.#sessions.get(sessionId)?.catch(() => undefined);
+  }
+
+  isDefault(sessionId: string): boolean {
+    return sessionId === this.#defaultSessionId;
+  }
+
+  /** The id of the default session, which is made when there is none, and not loaded. */
+  defaultSessionId(): string {
+    const { environment, workspaceRoots } = this.#deps;
+    const known = this.#defaultSessionId;
+    if (known !== undefined && environment.store.find(known) !== undefined) return known;
+    const [cwd] = workspaceRoots;
+    if (cwd === undefined) throw new CrabcodeError("SESSION_NOT_FOUND", "no workspace root is configured");
+    const sessionId = environment.ids.uuid();
+    this.#defaultSessionId = sessionId;
+    environment.store.defaultSessionId = sessionId;
+    this.#insert(sessionId, cwd);
+    return sessionId;
+  }
+
+  /**
+   * Makes a session of a new id and loads it. Nothing of it is left when it cannot be loaded.
+   *
+   * @param insert writes its row and what belongs to that
+   * @throws CrabcodeError SESSION_EXISTS
+   */
+  async create({ sessionId, cwd }: NewSession, insert: () => void): Promise<Session> {
+    const { environment, removal } = this.#deps;
+    await removal.finish(sessionId);
+    await this.#released(sessionId);
+    this.assertOpen();
+    this.assertUnused(sessionId);
+    insert();
+    const record = environment.store.find(sessionId);
+    if (record === undefined) throw new Error("the row of a new session was not written");
+    try {
+      return await this.#load(sessionId, () => record);
+    } catch (thrown) {
+      await this.exclusively(sessionId, () => removal.remove({ sessionId, cwd }));
+      throw thrown;
+    }
+  }
+
+  /** @throws CrabcodeError SESSION_EXISTS */
+  assertUnused(sessionId: string): void {
+    if (this.#deps.environment.store.find(sessionId) === undefined) return;
+    throw new CrabcodeError("SESSION_EXISTS", "a session has that id already", { sessionId });
+  }
+
+  /**
+   * Does something with a session that is not in memory, and keeps it from being loaded meanwhile. Nothing may be awaited
+   * between the look that it is not in memory and this.
+   */
+  exclusively<Result>(sessionId: string, job: () => Promise<Result>): Promise<Result> {
+    const done = job();
+    const settled = done.then(
+      () => {},
+      () => {},
+    );
+    this.#closing.set(sessionId, settled);
+    void settled.then(() => {
+      if (this.#closing.get(sessionId) === settled) this.#closing.delete(sessionId);
+    });
+    return done;
+  }
+
   /** Unloads a session; it stays stored. `finishReaders` ends what still reads its events. */
   async unload(session: Session, finishReaders: () => Promise<void>): Promise<void> {
     const { sessionId } = session;
@@ -114,7 +197,7 @@ export class SessionRegistry {
   /** Refuses new calls; gives what is loaded once nothing is being loaded any more. */
   async beginClosing(): Promise<Session[]> {
     this.#isClosing = true;
-    await Promise.allSettled(this.#sessions.values());
+    await Promise.allSettled([...this.#sessions.values(), ...this.#closing.values()]);
     return this.loaded;
   }
 
@@ -137,27 +220,20 @@ export class SessionRegistry {
     cleanUp.defer(() => session.close());
   }
 
+  /** Resolves when the session is neither being unloaded nor held by {@link SessionRegistry.exclusively}. */
+  async #released(sessionId: string): Promise<void> {
+    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId);
+  }
+
   async #default(onFound: OnFound): Promise<Session> {
-    const { environment, workspaceRoots } = this.#deps;
-    const knownId = this.#defaultSessionId;
-    const known = knownId === undefined ? undefined : await this.find(knownId, onFound);
-    if (known !== undefined) return known;
-    // Another first call may have made it meanwhile.
-    if (this.#defaultSessionId !== undefined && this.#defaultSessionId !== knownId)
-      return this.#default(onFound);
-    const sessionId = environment.ids.uuid();
-    const [cwd] = workspaceRoots;
-    if (cwd === undefined) throw new CrabcodeError("SESSION_NOT_FOUND", "no workspace root is configured");
-    // Set before anything is awaited, so that two first calls get one session.
-    this.#defaultSessionId = sessionId;
-    environment.store.defaultSessionId = sessionId;
-    onFound(sessionId);
-    return this.#load(sessionId, () => this.#insert(sessionId, cwd));
+    const session = await this.find(this.defaultSessionId(), onFound);
+    if (session === undefined) throw new CrabcodeError("SESSION_NOT_FOUND", "there is no default session");
+    return session;
   }
 
   #insert(sessionId: string, cwd: string): SessionRecord {
     const { store, clock } = this.#deps.environment;
-    store.insert({ sessionId, cwd, createdAtMs: clock.now() });
+    store.insert({ sessionId, cwd, createdAtMs: clock.now(), gitBranch: readBranch(cwd) });
     return { sessionId, cwd, title: "", modelProfile: undefined, createdAtMs: clock.now() };
   }
 
@@ -170,21 +246,29 @@ export class SessionRegistry {
   }
 
   async #open({ sessionId, cwd, modelProfile }: SessionRecord): Promise<Session> {
-    const { environment, eventLogs, settings: sources, dataDir, operationsOf, agentsOf } = this.#deps;
+    const { environment, eventLogs, settings: sources, dataDir, operationsOf, agentsOf, index } = this.#deps;
     const { clock, ids, store } = environment;
     const logger = environment.logger.child({ sessionId });
     const settings = readSettings(sources, cwd, logger);
     // Closes what was opened when the rest fails.
     await using opened = new AsyncDisposableStack();
-    const log = await eventLogs.open(`crabcode-${sessionId}`);
+    const log = await eventLogs.open(eventLogName(sessionId));
     const bus = new SessionEventBus({ sessionId, log, clock, logger });
     opened.defer(() => bus.close());
     const transcripts = dataDir === undefined ? undefined : join(dataDir, "transcripts");
     const file =
       transcripts === undefined ? undefined : new TranscriptFile(join(transcripts, `${sessionId}.jsonl`));
-    const entries = (await file?.read(logger)) ?? [];
-    const transcript = file ?? noTranscript;
-    const conversation = new Conversation({ entries, transcript, clock, ids });
+    const records = (await file?.read(logger)) ?? [];
+    const entries = records.flatMap((record) => (record.kind === "message" ? [record.entry] : []));
+    if (file !== undefined) index.reconcile(sessionId, entries);
+    const transcript = new IndexedTranscript({
+      sessionId,
+      transcript: file ?? noTranscript,
+      index,
+      count: entries.length,
+      logger,
+    });
+    const conversation = new Conversation({ records, transcript, clock, ids });
     const operations = operationsOf(sessionId);
     const agents = agentsOf(sessionId);
     store.touch(sessionId);
@@ -201,6 +285,7 @@ export class SessionRegistry {
     };
     const session = new Session({ ...environment, logger }, parts);
     opened.defer(() => session.close());
+    store.setLastModelProfile(sessionId, session.modelProfile);
     await session.recover();
     for (const callback of this.#onLoad) callback(session);
     this.#loaded.set(sessionId, session);
@@ -208,13 +293,19 @@ export class SessionRegistry {
     return session;
   }
 
-  async #chooseFolder(cwd: string | undefined): Promise<string> {
+  /**
+   * The folder of a session to be made, symbolic links resolved.
+   *
+   * @param field what the caller calls `cwd`
+   * @throws CrabcodeError FIELD_INVALID, CWD_FORBIDDEN
+   */
+  async chooseFolder(cwd: string | undefined, field: string): Promise<string> {
     const { workspaceRoots } = this.#deps;
     const [first] = workspaceRoots;
     if (cwd === undefined && first !== undefined) return first;
-    if (cwd === undefined || !isAbsolute(cwd)) throw invalidFolder("cwd must be an absolute path");
+    if (cwd === undefined || !isAbsolute(cwd)) throw invalidFolder("cwd must be an absolute path", field);
     const folder = await existingFolder(cwd);
-    if (folder === undefined) throw invalidFolder("cwd must be an existing folder");
+    if (folder === undefined) throw invalidFolder("cwd must be an existing folder", field);
     if (!workspaceRoots.some((root) => isInside(root, folder)))
       throw new CrabcodeError("CWD_FORBIDDEN", "cwd must lie inside a workspace root");
     return folder;
@@ -239,6 +330,6 @@ async function existingFolder(path: string): Promise<string | undefined> {
   }
 }
 
-function invalidFolder(message: string): CrabcodeError {
-  return new CrabcodeError("FIELD_INVALID", message, { field: "crabcode-cwd" });
+function invalidFolder(message: string, field: string): CrabcodeError {
+  return new CrabcodeError("FIELD_INVALID", message, { field });
 }

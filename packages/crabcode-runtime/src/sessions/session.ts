@@ -2,9 +2,12 @@ import { abortReason, sleep } from "@trivium/core";
 import type { ServerHeartbeatEvent, ServerSessionProperties } from "@trivium/proto/crabcode-events";
 import type { AgentHost } from "../agents/agent-host.ts";
 import { AgentManager } from "../agents/agent-manager.ts";
-import { agentTools } from "../agents/agent-tools.ts";
 import type { Callbacks } from "../agents/callbacks.ts";
 import { stopLostAgents } from "../agents/restore-agents.ts";
+import { SessionCheckpoints } from "../checkpoints/session-checkpoints.ts";
+import type { CodeCells } from "../code/code-cells.ts";
+import { openCells } from "../code/open-cells.ts";
+import { type CompactedSession, type CompactInput, compactSession } from "../compaction/compact-session.ts";
 import { CrabcodeError } from "../crabcode-error.ts";
 import type {
   ChoiceAnswer,
@@ -17,13 +20,20 @@ import type {
 } from "../crabcode-runtime.ts";
 import type { Cursor } from "../events/cursor.ts";
 import type { EventStream } from "../events/event-stream.ts";
+import type { OutsideGate } from "../gates/outside-gate.ts";
 import { PermissionPolicy } from "../gates/permission-policy.ts";
 import { QuestionRegistry, questionKey } from "../gates/question-registry.ts";
+import type { SessionMcp } from "../mcp/session-mcp.ts";
 import type { ModelPort } from "../ports/model-port.ts";
+import { SessionPrompt } from "../prompt/turn-prompt.ts";
+import type { SessionSkills } from "../skills/session-skills.ts";
 import type { OperationRecord } from "../store/operation-store.ts";
-import { builtInTools, ToolSet } from "../tools/tool-set.ts";
+import { TitleWriter } from "../titles/title-writer.ts";
+import type { SessionTools } from "../tools/session-tools.ts";
 import { lostTurn } from "./lost-turn.ts";
 import { hashRequest, type MessageStreamRange, openMessageStream } from "./message-stream.ts";
+import { openOutsideGate } from "./open-outside-gate.ts";
+import { openMcp, openSkills, openTools } from "./open-tools.ts";
 import { Operation, type OperationOptions } from "./operation.ts";
 import { recoverOperations } from "./recovery.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
@@ -34,29 +44,44 @@ import { runTurn, scopeOf, type TurnHost } from "./turn-runner.ts";
 
 const REMEMBERED_QUESTIONS = 1024;
 
+/** What a load found of an earlier process. */
+export interface SessionRecovery {
+  readonly isTurnRecovered: boolean;
+  /** Agents that waited or ran. */
+  readonly stoppedAgentCount: number;
+}
+
 /** One loaded conversation: its queue of messages, its questions, mode and model. */
 export class Session implements TurnHost, AgentHost {
   readonly environment: SessionEnvironment;
   readonly parts: SessionParts;
   readonly policy: PermissionPolicy;
   readonly questions: QuestionRegistry;
-  readonly tools: ToolSet;
+  readonly outside: OutsideGate;
+  readonly tools: SessionTools;
+  readonly cells: CodeCells | undefined;
   readonly workspace: SessionToolbox;
   readonly agents: AgentManager;
+  readonly checkpoints: SessionCheckpoints;
+  readonly prompt: SessionPrompt;
+  readonly skills: SessionSkills | undefined;
   /** The last event before this life of the session: what its recovery says comes after. */
   readonly loadedFrom: Cursor;
   readonly #queue: TurnQueue<Operation>;
   /** Messages that wait or run. */
   readonly #operations = new Map<string, Operation>();
   readonly #model: SessionModel;
+  readonly #titles: TitleWriter;
+  readonly #mcp: SessionMcp | undefined;
   /** The turn that will take in what agents hand over, until it begins. */
   #callbackTurn: Operation | undefined;
+  #recovery: SessionRecovery = { isTurnRecovered: false, stoppedAgentCount: 0 };
   #isClosing = false;
   #closed: Promise<void> | undefined;
 
   constructor(environment: SessionEnvironment, parts: SessionParts) {
     const { sessionId, cwd, settings, bus } = parts;
-    const { store, clock, ids } = environment;
+    const { store, clock } = environment;
     this.environment = environment;
     this.parts = parts;
     this.loadedFrom = { sessionId, epoch: bus.epoch, seq: bus.seq };
@@ -73,7 +98,19 @@ export class Session implements TurnHost, AgentHost {
           }),
       },
     });
-    this.tools = new ToolSet([...builtInTools(() => ids.hex(4)), ...agentTools(() => this.agents)]);
+    this.outside = openOutsideGate(this);
+    this.#mcp = openMcp(environment, parts);
+    this.prompt = new SessionPrompt({ ...environment, ...parts });
+    this.checkpoints = new SessionCheckpoints(environment.checkpoints, {
+      ...parts,
+      activeAgentCount: () => this.agents.activeCount,
+      toolbox: () => this.workspace.toolbox(),
+    });
+    const checkpoints = (): SessionCheckpoints => this.checkpoints;
+    this.skills = openSkills(environment, parts);
+    const others = [this.skills, this.#mcp].filter((changing) => changing !== undefined);
+    this.tools = openTools(environment, parts, { agents: () => this.agents, checkpoints, others });
+    this.cells = openCells(environment, parts, this.questions);
     this.workspace = new SessionToolbox(environment, parts, (mode) => this.#requestMode(mode));
     this.#model = new SessionModel(environment, parts);
     this.#queue = new TurnQueue({
@@ -82,9 +119,11 @@ export class Session implements TurnHost, AgentHost {
         if (operation === this.#callbackTurn) this.#callbackTurn = undefined;
         await runTurn(this, operation);
         this.#operations.delete(operation.operationId);
+        if (operation.kind === "message") this.#titles.turnEnded();
       },
     });
     this.agents = new AgentManager({ host: this, store: parts.agents });
+    this.#titles = new TitleWriter(this);
   }
 
   get sessionId(): string {
@@ -97,6 +136,11 @@ export class Session implements TurnHost, AgentHost {
 
   get mode(): "agent" | "plan" {
     return this.policy.isPlanMode ? "plan" : "agent";
+  }
+
+  /** A turn runs or waits, or an agent does. */
+  get isBusy(): boolean {
+    return this.#queue.isBusy || this.agents.activeCount > 0;
   }
 
   get callbacks(): Callbacks {
@@ -119,10 +163,19 @@ export class Session implements TurnHost, AgentHost {
     };
   }
 
+  /** What {@link Session.recover} found. */
+  get recovery(): SessionRecovery {
+    return this.#recovery;
+  }
+
   /** Finishes what an earlier process left unfinished. Called once, before anything else. */
   async recover(): Promise<void> {
+    const isTurnRecovered = this.parts.operations.unfinished().length > 0;
     const recovered = await recoverOperations(this);
+    this.outside.settleLost();
+    const stoppedAgentCount = this.agents.activeCount;
     await stopLostAgents(this, this.agents.all);
+    this.#recovery = { isTurnRecovered, stoppedAgentCount };
     for (const { record, resumed } of recovered) {
       const operation = this.#createOperation({ ...record, resumed });
       if (resumed !== undefined) operation.afterSeq = record.afterSeq;
@@ -228,25 +281,37 @@ export class Session implements TurnHost, AgentHost {
     }
     if (mode === this.mode) return;
     this.policy.isPlanMode = mode === "plan";
+    // Their programs have tools of the other mode.
+    await this.cells?.endCells();
     await this.parts.bus.publishAndWait({ type: "mode_change", mode, reason: "client" });
   }
 
-  /** Interrupts the running turn and waits for its end. */
-  async interruptTurn(): Promise<InterruptResult> {
+  /** Interrupts the running turn, or only that one, and waits for its end. */
+  async interruptTurn(only?: string): Promise<InterruptResult> {
     const running = this.#queue.running;
-    if (running === undefined) return { sessionId: this.sessionId, isInterrupted: false, operationId: "" };
+    if (running === undefined || (only !== undefined && running.operationId !== only)) {
+      return { sessionId: this.sessionId, isInterrupted: false, operationId: "" };
+    }
     const { operationId } = running;
     running.interrupt();
     await running.ended;
     return { sessionId: this.sessionId, isInterrupted: true, operationId };
   }
 
-  /** Runs a job while no turn runs; it is refused when the session closes before it begins. */
-  betweenTurns<Result>(job: () => Promise<Result>): Promise<Result> {
-    return this.#queue.between(async () => {
+  /**
+   * Runs a job while no turn runs; it is refused when the session closes before it begins. The signal aborts when the
+   * session closes meanwhile.
+   */
+  betweenTurns<Result>(job: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    return this.#queue.between(async (signal) => {
       this.#assertOpen();
-      return await job();
+      return await job(signal);
     });
+  }
+
+  /** Makes what the model is sent smaller, between turns. */
+  compact(input: CompactInput): Promise<CompactedSession> {
+    return compactSession(this, input);
   }
 
   heartbeat(): StreamEvent {
@@ -273,9 +338,16 @@ export class Session implements TurnHost, AgentHost {
     await using cleanUp = new AsyncDisposableStack();
     cleanUp.defer(() => this.parts.conversation.close());
     cleanUp.use(this.workspace);
+    cleanUp.use(this.#mcp);
+    cleanUp.use(this.cells);
+    cleanUp.use(this.#titles);
     cleanUp.defer(() => this.agents.close());
     cleanUp.defer(() => this.#queue.idle());
     cleanUp.defer(() => this.#queue.running?.interrupt());
+    cleanUp.defer(() =>
+      this.#queue.stopJob(new CrabcodeError("SHUTTING_DOWN", "the session is closing", this)),
+    );
+    cleanUp.use(this.outside);
     if (graceMs > 0) cleanUp.defer(() => this.#idleWithin(graceMs));
     for (const operation of this.#queue.clear()) {
       this.#operations.delete(operation.operationId);
@@ -299,6 +371,7 @@ export class Session implements TurnHost, AgentHost {
     const { autoApplyModes } = this.parts.settings;
     const isApplied = autoApplyModes === "all" || (autoApplyModes === "restrictive" && mode === "plan");
     if (isApplied) this.policy.isPlanMode = mode === "plan";
+    if (isApplied) void this.cells?.endCells();
     return isApplied;
   }
 

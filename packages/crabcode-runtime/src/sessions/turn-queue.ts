@@ -11,9 +11,9 @@ export class TurnQueue<Item> {
   readonly #options: TurnQueueOptions<Item>;
   readonly #waiting: Item[] = [];
   readonly #background: Item[] = [];
-  readonly #jobs: (() => Promise<void>)[] = [];
+  readonly #jobs: ((signal: AbortSignal) => Promise<void>)[] = [];
   #running: Item | undefined;
-  #isJobRunning = false;
+  #runningJob: AbortController | undefined;
   #idleWaiters: (() => void)[] = [];
 
   constructor(options: TurnQueueOptions<Item>) {
@@ -29,7 +29,7 @@ export class TurnQueue<Item> {
   }
 
   get isBusy(): boolean {
-    return this.#running !== undefined || this.#isJobRunning;
+    return this.#running !== undefined || this.#runningJob !== undefined;
   }
 
   /** True when one more item would have to wait and may not. */
@@ -53,13 +53,21 @@ export class TurnQueue<Item> {
     else this.#start(item);
   }
 
-  /** Runs a job while no item runs: at once, or when the running one has ended, before those that wait. */
-  between<Result>(job: () => Promise<Result>): Promise<Result> {
+  /**
+   * Runs a job while no item runs: at once, or when the running one has ended, before those that wait. The signal
+   * aborts with {@link TurnQueue.stopJob}.
+   */
+  between<Result>(job: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const run = (): Promise<void> => job().then(resolve, reject);
+    const run = (signal: AbortSignal): Promise<void> => job(signal).then(resolve, reject);
     if (this.isBusy) this.#jobs.push(run);
     else this.#startJob(run);
     return promise;
+  }
+
+  /** Asks the running job to end; those that wait still get their turn. */
+  stopJob(reason: Error): void {
+    this.#runningJob?.abort(reason);
   }
 
   /** Takes a waiting item out. False: it does not wait (any more). */
@@ -87,14 +95,15 @@ export class TurnQueue<Item> {
     void this.#options.run(item).then(() => this.#next());
   }
 
-  #startJob(run: () => Promise<void>): void {
-    this.#isJobRunning = true;
-    void run().then(() => this.#next());
+  #startJob(run: (signal: AbortSignal) => Promise<void>): void {
+    const abort = new AbortController();
+    this.#runningJob = abort;
+    void run(abort.signal).then(() => this.#next());
   }
 
   #next(): void {
     this.#running = undefined;
-    this.#isJobRunning = false;
+    this.#runningJob = undefined;
     const job = this.#jobs.shift();
     if (job !== undefined) return this.#startJob(job);
     const next = this.#waiting.shift() ?? this.#background.shift();

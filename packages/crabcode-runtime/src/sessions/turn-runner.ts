@@ -1,21 +1,23 @@
 import { TriviumError } from "@trivium/core";
 import type { TurnCompleteEvent, TurnCompleteReason } from "@trivium/proto/crabcode-events";
 import type { Callbacks } from "../agents/callbacks.ts";
+import type { CodeCells } from "../code/code-cells.ts";
 import type { PermissionPolicy } from "../gates/permission-policy.ts";
 import type { QuestionRegistry } from "../gates/question-registry.ts";
+import { sessionHooks } from "../hooks/session-hooks.ts";
 import type { ModelPort } from "../ports/model-port.ts";
-import { systemPrompt } from "../prompt/system-prompt.ts";
-import { userContext } from "../prompt/user-context.ts";
+import type { SessionPrompt, TurnPrompt } from "../prompt/turn-prompt.ts";
+import type { SessionSkills } from "../skills/session-skills.ts";
+import type { SessionTools } from "../tools/session-tools.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { LoopDeps, LoopWorkspace } from "../turn/loop-deps.ts";
 import { LoopEvents } from "../turn/loop-events.ts";
-import { buriedNotification, nextMessage } from "../turn/next-message.ts";
+import { buriedNotification } from "../turn/next-message.ts";
 import { runTurnLoop, type TurnOutcome } from "../turn/turn-loop.ts";
+import { beginCallback, beginTurn } from "./begin-turn.ts";
 import type { Operation } from "./operation.ts";
 import type { RetentionLimits, SessionEnvironment, SessionParts } from "./session-deps.ts";
-
-/** Tools of the main loop have this long to end after an interrupt, so that the turn ends within a second. */
-const STOP_GRACE_MS = 900;
+import { STOP_GRACE_MS } from "./stop-grace.ts";
 
 /** What of a session a turn works with. */
 export interface TurnHost {
@@ -23,8 +25,11 @@ export interface TurnHost {
   readonly parts: SessionParts;
   readonly policy: PermissionPolicy;
   readonly questions: QuestionRegistry;
-  readonly tools: ToolSet;
+  readonly tools: SessionTools;
+  readonly cells: CodeCells | undefined;
   readonly workspace: LoopWorkspace;
+  readonly prompt: SessionPrompt;
+  readonly skills: SessionSkills | undefined;
   readonly mode: "agent" | "plan";
   readonly modelProfile: string;
   readonly callbacks: Callbacks;
@@ -43,7 +48,13 @@ export async function runTurn(host: TurnHost, operation: Operation): Promise<voi
   if (beginning === undefined) return operation.finishStreams();
   const events = new LoopEvents(parts.bus, {
     agentId: null,
-    context: { operationId, scope: scopeOf(operation) },
+    context: {
+      operationId,
+      // Code cells may go on after the turn.
+      get scope() {
+        return operation.hasEnded ? ("background" as const) : scopeOf(operation);
+      },
+    },
   });
   try {
     if (operation.resumed === undefined) {
@@ -85,26 +96,6 @@ const ENDED_WELL: ReadonlySet<TurnCompleteReason> = new Set([
   "mode_switch_requested",
 ]);
 
-/** The text of the message a callback begins with; undefined when there is nothing to hand over (any more). */
-function beginCallback(
-  { parts, environment, callbacks }: TurnHost,
-  operation: Operation,
-): string | undefined {
-  if (operation.resumed !== undefined) {
-    operation.notificationId = operation.text;
-    return "";
-  }
-  const notification = callbacks.takeForMain();
-  if (notification === undefined) return undefined;
-  const { messageId, text } = notification;
-  operation.notificationId = messageId;
-  parts.operations.admit(
-    { ...operation.admission, text: messageId, requestHash: undefined },
-    environment.clock.now(),
-  );
-  return text;
-}
-
 /** Says before the end of the turn is published what became of the results it handed over. */
 async function settleNotification(
   { parts, callbacks }: TurnHost,
@@ -127,7 +118,10 @@ async function runOrReport(
   const { parts, environment } = host;
   const failedTurn = { reason: "error" as const, outcome: undefined, contextWindowTokens: 0 };
   try {
-    if (operation.resumed === undefined) await appendMessage(host, operation, beginning);
+    if (operation.resumed === undefined) {
+      const refusal = await beginTurn(host, operation, { events, beginning });
+      if (refusal !== undefined) return { ...failedTurn, reason: refusal };
+    }
     let model: ModelPort;
     try {
       model = host.openModel();
@@ -137,32 +131,18 @@ async function runOrReport(
       return failedTurn;
     }
     const { maxTurns, signal } = operation;
-    const outcome = await runTurnLoop(loopDeps(host, { operation, events, model }), { maxTurns, signal });
+    await using _cells = host.cells?.endOn(signal);
+    const tools = await host.tools.forRun(signal);
+    const prompt = await host.prompt.forTurn({ mode: host.mode, model, tools }, signal);
+    const outcome = await runTurnLoop(loopDeps(host, { operation, events, model, tools, prompt }), {
+      maxTurns,
+      signal,
+    });
     return { reason: outcome.reason, outcome, contextWindowTokens: model.contextWindowTokens };
   } catch (cause) {
     environment.logger.error({ sessionId: parts.sessionId, cause }, "a turn failed");
     events.error({ message: "internal error", recoverable: false, error_type: "internal" });
     return failedTurn;
-  }
-}
-
-async function appendMessage(
-  { parts, environment }: TurnHost,
-  { operationId, notificationId }: Operation,
-  text: string,
-): Promise<void> {
-  const { conversation, sessionId, bus } = parts;
-  // A turn that could not be completed may have left calls without results.
-  const message = nextMessage(conversation.openCalls, text);
-  const position = { operationId, eventSeq: bus.seq };
-  if (notificationId === undefined) {
-    environment.store.setFirstMessage(sessionId, text);
-    await conversation.append(message, position);
-  } else if (conversation.notification(notificationId) === undefined) {
-    await conversation.append(
-      { ...message, origin: "task-notification" },
-      { ...position, uuid: notificationId },
-    );
   }
 }
 
@@ -193,7 +173,7 @@ export async function completeTurn(
   await conversation.sync();
   operations.ending(operationId, event);
   environment.store.setProgress(sessionId, {
-    messageCount: conversation.messages.length,
+    messageCount: conversation.entries.length,
     addedTokens: (event.usage.input_tokens ?? 0) + (event.usage.output_tokens ?? 0),
     nowMs: environment.clock.now(),
   });
@@ -236,10 +216,16 @@ function turnComplete({ reason, outcome, contextWindowTokens }: FinishedTurn): T
 
 function loopDeps(
   host: TurnHost,
-  { operation, events, model }: { operation: Operation; events: LoopEvents; model: ModelPort },
+  {
+    operation,
+    events,
+    model,
+    tools,
+    prompt,
+  }: { operation: Operation; events: LoopEvents; model: ModelPort; tools: ToolSet; prompt: TurnPrompt },
 ): LoopDeps {
-  const { parts, environment, mode } = host;
-  const { settings, cwd, sessionId, operations, conversation } = parts;
+  const { parts, environment } = host;
+  const { settings, sessionId, operations, conversation } = parts;
   const { operationId, notificationId } = operation;
   return {
     loop: { sessionId, agentNumber: null, profile: host.modelProfile },
@@ -247,19 +233,14 @@ function loopDeps(
     events,
     conversation: parts.conversation,
     operationId,
-    mode,
-    system: systemPrompt({
-      cwd,
-      mode,
-      model: model.model,
-      platform: process.platform,
-      language: settings.language,
-    }),
-    userContext: userContext(cwd, environment.clock.now(), environment.userFolder),
-    tools: host.tools,
+    ...prompt,
+    tools,
     policy: host.policy,
-    questions: host.questions,
+    questions: host.cells?.questions ?? host.questions,
+    cells: host.cells,
     workspace: host.workspace,
+    hooks: sessionHooks(host, STOP_GRACE_MS),
+    compaction: settings.compaction,
     journal: {
       callStarted: (toolUseId) => operations.callStarted(operationId, toolUseId),
       progress: (turnCount, usage) => operations.progress(operationId, turnCount, usage),

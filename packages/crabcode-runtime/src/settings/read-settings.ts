@@ -1,16 +1,13 @@
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Logger } from "@trivium/core";
-import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import type { SettingsSources } from "../crabcode-runtime.ts";
 import { isInside } from "../paths/is-inside.ts";
-import { readRegularFile } from "../text/read-regular-file.ts";
+import { readJsonObject } from "./json-object-file.ts";
 import { isLayer, mergeSettings, withoutUntrustedKeys } from "./merge-settings.ts";
 import { parseSessionSettings, type SessionSettings } from "./session-settings.ts";
 
 type Layer = Readonly<Record<string, unknown>>;
-
-const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
  * Reads the settings of a session in `cwd`: the server's models, then the user's, the project's and the local
@@ -35,26 +32,15 @@ export function readSettings(sources: SettingsSources, cwd: string, logger: Logg
     return rest;
   });
   const layers = [sources.base ?? {}, user, ...project, flag, policy];
-  return parseSessionSettings(layers.reduce(mergeSettings));
+  const settings = parseSessionSettings(layers.reduce(mergeSettings), { isTrustedFolder: isTrusted });
+  const { problems } = settings.hooks;
+  // A hook that does not run may be one that was to forbid something.
+  if (problems.length > 0) logger.warn({ problems }, "hooks of the settings are left out");
+  return settings;
 }
 
 function readLayer(file: string, logger: Logger): Layer {
-  let text: string | undefined;
-  try {
-    text = readRegularFile(file, MAX_FILE_BYTES);
-  } catch (cause) {
-    logger.warn({ file, cause }, "a settings file cannot be read");
-  }
-  if (text === undefined) return {};
-  const errors: ParseError[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
-  const [error] = errors;
-  if (error !== undefined || !isLayer(value)) {
-    const problem = error === undefined ? "not an object" : printParseErrorCode(error.error);
-    logger.warn({ file, problem }, "a settings file is broken and ignored");
-    return {};
-  }
-  return withAbsoluteScripts(value, dirname(file));
+  return withAbsoluteScripts(readJsonObject(file, logger) ?? {}, dirname(file));
 }
 
 /** A script named in a file lies beside it, wherever the session works. */

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { type AgentSettings, agentSettings } from "./agent-settings.ts";
+import { type CodeSettings, codeSettings } from "./code-settings.ts";
+import { type HookSettings, hookSettings } from "./hook-settings.ts";
 import type { ModelSettings } from "./model-settings.ts";
+import { type PromptProfile, promptProfile } from "./prompt-profile.ts";
 
 /** How calls are decided that no rule decides. */
 export type PermissionMode = "default" | "acceptEdits" | "bypassPermissions" | "dontAsk" | "plan";
@@ -25,15 +28,31 @@ export interface PermissionSettings {
   readonly requestTimeoutMs: number;
 }
 
+/** When a history is compacted. */
+export interface CompactionSettings {
+  /** False: only when somebody asks for it. */
+  readonly isAutomatic: boolean;
+  /** Tokens of a request from which on it is. Undefined: what the window of the model leaves. */
+  readonly maxContextTokens: number | undefined;
+}
+
 /** Settings of one session. */
 export interface SessionSettings {
   readonly models: ModelSettings;
   readonly permissions: PermissionSettings;
   readonly agents: AgentSettings;
+  readonly code: CodeSettings;
+  /** MCP servers by name, as they are written. */
+  readonly mcpServers: Readonly<Record<string, unknown>>;
+  /** The files of the folder may set what only trusted ones may. */
+  readonly isTrustedFolder: boolean;
+  readonly hooks: HookSettings;
+  readonly compaction: CompactionSettings;
   /** Variables for commands. */
   readonly environment: Readonly<Record<string, string>>;
   /** Which mode switches a tool may bring about by itself. */
   readonly autoApplyModes: "restrictive" | "none" | "all";
+  readonly promptProfile: PromptProfile;
   /** Language of the answers, when set. */
   readonly language: string | undefined;
   /** Longest run of one tool call; 0 is no limit. */
@@ -92,6 +111,12 @@ const settingsFile = z.object({
   modes: z.object({ auto_apply: z.enum(["restrictive", "none", "all"]).catch("restrictive") }).catch({
     auto_apply: "restrictive",
   }),
+  code: codeSettings,
+  mcp_servers: z.record(z.string(), z.unknown()).catch({}),
+  hooks: hookSettings,
+  auto_compact_enabled: z.boolean().catch(true),
+  max_context_length: z.int().positive().optional().catch(undefined),
+  prompt_profile: promptProfile,
   language: z.string().optional().catch(undefined),
   tool_call_timeout: z.number().positive().optional().catch(undefined),
   event_log: z
@@ -112,7 +137,10 @@ const MODES: Readonly<Record<string, PermissionMode>> = {
 };
 
 /** Makes settings out of the merged files. A value that cannot be used counts as absent. */
-export function parseSessionSettings(merged: Readonly<Record<string, unknown>>): SessionSettings {
+export function parseSessionSettings(
+  merged: Readonly<Record<string, unknown>>,
+  { isTrustedFolder }: Pick<SessionSettings, "isTrustedFolder"> = { isTrustedFolder: false },
+): SessionSettings {
   const file = settingsFile.parse(merged);
   const { max_events, max_bytes, max_age_days } = file.event_log;
   return {
@@ -132,8 +160,17 @@ export function parseSessionSettings(merged: Readonly<Record<string, unknown>>):
       requestTimeoutMs: file.permissions.request_timeout_seconds * 1000,
     },
     agents: file.agent,
+    code: file.code,
+    mcpServers: file.mcp_servers,
+    isTrustedFolder,
+    hooks: file.hooks,
+    compaction: {
+      isAutomatic: file.auto_compact_enabled,
+      maxContextTokens: file.max_context_length,
+    },
     environment: file.env,
     autoApplyModes: file.modes.auto_apply,
+    promptProfile: file.prompt_profile,
     language: file.language,
     toolCallTimeoutMs: (file.tool_call_timeout ?? 0) * 1000,
     eventLog: {

@@ -57,7 +57,7 @@ describe("readSettings", () => {
     expect(settings.environment).toEqual({ A: "1", B: "3" });
   });
 
-  it("takes nothing dangerous from a folder that is not trusted, and says what", async () => {
+  it("item 22: takes nothing dangerous from a folder that is not trusted, and says what", async () => {
     await using folder = await temporaryFolder();
     const warnings: unknown[] = [];
     const logger: Logger = { ...silentLogger, warn: (fields) => void warnings.push(fields["ignored"]) };

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
+import { firstCharacters } from "../text/first-characters.ts";
 
 /** What is known of a stored session without reading its transcript. */
 export interface SessionRecord {
@@ -10,6 +11,14 @@ export interface SessionRecord {
   /** Active profile; undefined until one was chosen by a client. */
   readonly modelProfile: string | undefined;
   readonly createdAtMs: number;
+}
+
+/** A session to be made. */
+export interface NewSession extends Pick<SessionRecord, "sessionId" | "cwd" | "createdAtMs"> {
+  /** A title for good. "" or absent: it gets one from its first message. */
+  readonly title?: string;
+  readonly modelProfile?: string | undefined;
+  readonly gitBranch?: string | undefined;
 }
 
 /** SQL of the schema, one step per version. */
@@ -51,6 +60,29 @@ export const storeMigrations: readonly string[] = [
    CREATE TABLE agent_deliveries (
      agent_id TEXT NOT NULL, callback_epoch INTEGER NOT NULL, message_id TEXT NOT NULL, assistant_id TEXT NOT NULL,
      PRIMARY KEY (agent_id, callback_epoch)) STRICT`,
+  `ALTER TABLE sessions ADD COLUMN title_origin TEXT NOT NULL DEFAULT 'message';
+   ALTER TABLE sessions ADD COLUMN last_model_profile TEXT NOT NULL DEFAULT '';
+   ALTER TABLE sessions ADD COLUMN git_branch TEXT;
+   ALTER TABLE sessions ADD COLUMN indexed_count INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX sessions_by_update ON sessions (updated_at_ms DESC, id);
+   CREATE TABLE session_numbers (
+     number INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL UNIQUE) STRICT;
+   CREATE TABLE message_texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+   CREATE TABLE create_requests (
+     idempotency_key TEXT PRIMARY KEY, session_id TEXT NOT NULL, request_hash TEXT NOT NULL, response TEXT,
+     at_ms INTEGER NOT NULL) STRICT;
+   CREATE TABLE removals (session_id TEXT PRIMARY KEY, cwd TEXT NOT NULL) STRICT`,
+  `CREATE TABLE checkpoints (
+     ordinal INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, session_id TEXT NOT NULL, cwd TEXT NOT NULL,
+     label TEXT NOT NULL, created_at_ms INTEGER NOT NULL, message_id TEXT NOT NULL, message_index INTEGER NOT NULL,
+     snapshot_id TEXT, file_count INTEGER NOT NULL, is_automatic INTEGER NOT NULL) STRICT;
+   CREATE INDEX checkpoints_by_session ON checkpoints (session_id, ordinal);
+   CREATE TABLE checkpoint_calls (
+     session_id TEXT NOT NULL, method TEXT NOT NULL, idempotency_key TEXT NOT NULL, request_hash TEXT NOT NULL,
+     response TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (session_id, method, idempotency_key)) STRICT`,
+  `CREATE TABLE outside_questions (
+     session_id TEXT NOT NULL, tool_use_id TEXT NOT NULL, request TEXT NOT NULL,
+     PRIMARY KEY (session_id, tool_use_id)) STRICT`,
 ];
 
 const sessionRow = z
@@ -100,10 +132,23 @@ export class SessionStore {
     return row === undefined ? undefined : sessionRow.parse(row);
   }
 
-  insert({ sessionId, cwd, createdAtMs }: Pick<SessionRecord, "sessionId" | "cwd" | "createdAtMs">): void {
+  insert({ sessionId, cwd, createdAtMs, title = "", modelProfile, gitBranch }: NewSession): void {
     this.#database
-      .prepare("INSERT INTO sessions VALUES (?, ?, '', NULL, '', 0, 0, ?, ?, 0)")
-      .run(sessionId, cwd, createdAtMs, createdAtMs);
+      .prepare(
+        `INSERT INTO sessions (id, cwd, title, title_origin, model_profile, git_branch, first_user_message,
+           message_count, tokens_used, created_at_ms, updated_at_ms, is_archived)
+         VALUES (?, ?, ?, ?, ?, ?, '', 0, 0, ?, ?, 0)`,
+      )
+      .run(
+        sessionId,
+        cwd,
+        title,
+        title === "" ? "message" : "given",
+        modelProfile ?? null,
+        gitBranch ?? null,
+        createdAtMs,
+        createdAtMs,
+      );
   }
 
   /** A stored session is in use again: it leaves the archive. */
@@ -111,17 +156,40 @@ export class SessionStore {
     this.#database.prepare("UPDATE sessions SET is_archived = 0 WHERE id = ?").run(sessionId);
   }
 
-  /** The first message gives a session its title. */
+  /** The first message gives a session its title, unless it has one. */
   setFirstMessage(sessionId: string, text: string): void {
     this.#database
       .prepare(
-        "UPDATE sessions SET title = ?, first_user_message = ? WHERE id = ? AND first_user_message = ''",
+        `UPDATE sessions SET first_user_message = ?2, title = CASE title WHEN '' THEN ?3 ELSE title END
+           WHERE id = ?1 AND first_user_message = ''`,
       )
-      .run(
-        text.slice(0, MAX_TITLE_CHARS).toWellFormed(),
-        text.slice(0, MAX_FIRST_MESSAGE_CHARS).toWellFormed(),
-        sessionId,
-      );
+      .run(sessionId, firstCharacters(text, MAX_FIRST_MESSAGE_CHARS), firstCharacters(text, MAX_TITLE_CHARS));
+  }
+
+  /** The session is in memory with this profile. */
+  setLastModelProfile(sessionId: string, profile: string): void {
+    this.#database.prepare("UPDATE sessions SET last_model_profile = ? WHERE id = ?").run(profile, sessionId);
+  }
+
+  /** The title, as long as it is only the beginning of the first message and none was asked for. Gives it once. */
+  claimTitle(sessionId: string): string | undefined {
+    const row = this.#database
+      .prepare(
+        `UPDATE sessions SET title_origin = 'asked' WHERE id = ? AND title_origin = 'message'
+           RETURNING title AS value`,
+      )
+      .get(sessionId);
+    return row === undefined ? undefined : valueRow.parse(row).value;
+  }
+
+  /** Takes a generated title, unless the session got another one since {@link SessionStore.claimTitle}. */
+  setGeneratedTitle(sessionId: string, { title, nowMs }: { title: string; nowMs: number }): void {
+    this.#database
+      .prepare(
+        `UPDATE sessions SET title = ?, title_origin = 'generated', updated_at_ms = ?
+           WHERE id = ? AND title_origin = 'asked'`,
+      )
+      .run(title, nowMs, sessionId);
   }
 
   setModelProfile(sessionId: string, profile: string): void {
@@ -161,6 +229,29 @@ export class SessionStore {
       )
       .all(sessionId, limit);
     return rows.map((row) => valueRow.parse(row).value).reverse();
+  }
+
+  /** Requests that belong to no operation and were not settled, as JSON. */
+  outsideQuestions(sessionId: string): string[] {
+    const rows = this.#database
+      .prepare("SELECT request AS value FROM outside_questions WHERE session_id = ?")
+      .all(sessionId);
+    return rows.map((row) => valueRow.parse(row).value);
+  }
+
+  addOutsideQuestion(
+    sessionId: string,
+    { toolUseId, request }: { toolUseId: string; request: string },
+  ): void {
+    this.#database
+      .prepare("INSERT OR REPLACE INTO outside_questions (session_id, tool_use_id, request) VALUES (?, ?, ?)")
+      .run(sessionId, toolUseId, request);
+  }
+
+  removeOutsideQuestion(sessionId: string, toolUseId: string): void {
+    this.#database
+      .prepare("DELETE FROM outside_questions WHERE session_id = ? AND tool_use_id = ?")
+      .run(sessionId, toolUseId);
   }
 
   addSettledQuestion(sessionId: string, entry: { key: string; keep: number }): void {

@@ -4,7 +4,8 @@ import { silentLogger } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../conversation/message.ts";
-import { TranscriptFile } from "./transcript.ts";
+import { TranscriptFile, type TranscriptRecord } from "./transcript.ts";
+import type { TranscriptMark } from "./transcript-mark.ts";
 
 const entry = (uuid: string, message: Message) => ({
   uuid,
@@ -14,6 +15,8 @@ const entry = (uuid: string, message: Message) => ({
   eventSeq: 3,
 });
 const text = (value: string): Message => ({ role: "user", content: [{ type: "text", text: value }] });
+const uuidsOf = (records: readonly TranscriptRecord[]): string[] =>
+  records.flatMap((record) => (record.kind === "message" ? [record.entry.uuid] : []));
 
 describe("TranscriptFile", () => {
   it("gives back what was appended", async () => {
@@ -32,7 +35,9 @@ describe("TranscriptFile", () => {
     for (const one of written) await file.append(one);
     await file.sync();
     await file.close();
-    expect(await new TranscriptFile(path).read(silentLogger)).toEqual(written);
+    expect(await new TranscriptFile(path).read(silentLogger)).toEqual(
+      written.map((one) => ({ kind: "message", entry: one })),
+    );
   });
 
   it("skips broken, blank, repeated and foreign lines and goes on after half a line", async () => {
@@ -47,10 +52,10 @@ describe("TranscriptFile", () => {
       `${line}\n{"type":"session_meta","id":"s"}\n{"type":"user","uuid":5}\n{"type":"us`,
     );
     const second = new TranscriptFile(path);
-    expect((await second.read(silentLogger)).map(({ uuid }) => uuid)).toEqual(["1"]);
+    expect(uuidsOf(await second.read(silentLogger))).toEqual(["1"]);
     await second.append(entry("2", text("b")));
     await second.close();
-    expect((await new TranscriptFile(path).read(silentLogger)).map(({ uuid }) => uuid)).toEqual(["1", "2"]);
+    expect(uuidsOf(await new TranscriptFile(path).read(silentLogger))).toEqual(["1", "2"]);
   });
 
   it("reads the plain text content of older files", async () => {
@@ -58,7 +63,40 @@ describe("TranscriptFile", () => {
     const path = join(folder.path, "s.jsonl");
     await writeFile(path, '{"type":"user","uuid":"1","timestamp":"t","content":"hi"}\n');
     const [read] = await new TranscriptFile(path).read(silentLogger);
-    expect(read?.message).toEqual(text("hi"));
+    expect(read).toMatchObject({ kind: "message", entry: { message: text("hi") } });
+  });
+
+  it("gives back marks in their place among the messages", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "s.jsonl");
+    const checkpoint: TranscriptMark = {
+      type: "checkpoint",
+      checkpointId: "c1",
+      timestamp: "2026-01-01T00:00:00.000Z",
+      messageUuid: "1",
+      messageIndex: 0,
+      label: "before",
+      snapshotId: "abc",
+    };
+    const rollback: TranscriptMark = {
+      type: "rollback",
+      checkpointId: "c1",
+      timestamp: "2026-01-01T00:00:00.000Z",
+      rollbackToIndex: 0,
+      keepFromIndex: 2,
+    };
+    const file = new TranscriptFile(path);
+    await file.append(entry("1", text("a")));
+    await file.appendMark(checkpoint);
+    await file.append(entry("2", text("b")));
+    await file.appendMark(rollback);
+    await file.close();
+    expect(await new TranscriptFile(path).read(silentLogger)).toEqual([
+      { kind: "message", entry: entry("1", text("a")) },
+      { kind: "mark", mark: checkpoint },
+      { kind: "message", entry: entry("2", text("b")) },
+      { kind: "mark", mark: rollback },
+    ]);
   });
 
   it("is empty without a file", async () => {

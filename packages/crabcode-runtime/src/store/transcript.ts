@@ -2,7 +2,9 @@ import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Logger } from "@trivium/core";
 import { z } from "zod";
-import type { Message, MessageBlock } from "../conversation/message.ts";
+import type { Message } from "../conversation/message.ts";
+import { storedContent, storedOrigin, toMessage } from "./stored-message.ts";
+import { markToLine, parseMark, type TranscriptMark } from "./transcript-mark.ts";
 
 /** One message as it is stored. */
 export interface TranscriptEntry {
@@ -18,9 +20,15 @@ export interface TranscriptEntry {
   readonly replyTo?: string | undefined;
 }
 
+/** One line of a transcript. */
+export type TranscriptRecord =
+  | { readonly kind: "message"; readonly entry: TranscriptEntry }
+  | { readonly kind: "mark"; readonly mark: TranscriptMark };
+
 /** Port for the messages of one loop, in order, only ever added to. */
 export interface Transcript {
   append(entry: TranscriptEntry): Promise<void>;
+  appendMark(mark: TranscriptMark): Promise<void>;
   /** What was appended survives a power cut when it resolves. */
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -29,44 +37,23 @@ export interface Transcript {
 /** Keeps nothing; for a runtime without a data folder. */
 export const noTranscript: Transcript = {
   append: () => Promise.resolve(),
+  appendMark: () => Promise.resolve(),
   sync: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
-
-const block = z.union([
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({
-    type: z.literal("thinking"),
-    thinking: z.string(),
-    provider_meta: z.record(z.string(), z.unknown()).optional(),
-  }),
-  z.object({
-    type: z.literal("tool_use"),
-    id: z.string(),
-    name: z.string(),
-    input: z.record(z.string(), z.unknown()),
-    provider_meta: z.record(z.string(), z.unknown()).optional(),
-  }),
-  z.object({
-    type: z.literal("tool_result"),
-    tool_use_id: z.string(),
-    content: z.string(),
-    is_error: z.boolean().default(false),
-  }),
-]);
 
 const line = z.object({
   type: z.enum(["user", "assistant"]),
   uuid: z.string(),
   timestamp: z.string(),
-  content: z.union([z.string().transform((text) => [{ type: "text" as const, text }]), z.array(block)]),
-  origin: z.enum(["partial", "task-notification", "compact-summary", "skill"]).optional(),
+  content: storedContent,
+  origin: storedOrigin,
   operation_id: z.string().optional(),
   event_seq: z.number().default(0),
   reply_to_uuid: z.string().optional(),
 });
 
-/** A transcript in a JSONL file, one message a line. The file is made with the first message. */
+/** A transcript in a JSONL file, one message or mark a line. The file is made with the first of them. */
 export class TranscriptFile implements Transcript {
   readonly #path: string;
   #file: FileHandle | undefined;
@@ -76,21 +63,27 @@ export class TranscriptFile implements Transcript {
     this.#path = path;
   }
 
-  /** Everything that can be read. Blank, broken and repeated lines, and lines of other kinds, are left out. */
-  async read(logger: Logger): Promise<TranscriptEntry[]> {
+  /** Everything that can be read, in order. Blank, broken and repeated lines, and lines of other kinds, are left out. */
+  async read(logger: Logger): Promise<TranscriptRecord[]> {
     const text = await readIfThere(this.#path);
-    const entries = new Map<string, TranscriptEntry>();
+    const records: TranscriptRecord[] = [];
+    const uuids = new Set<string>();
     let brokenCount = 0;
     for (const row of text.split("\n")) {
       if (row.trim() === "") continue;
-      const entry = parseLine(row);
-      if (entry === "broken") brokenCount++;
-      else if (entry !== undefined && !entries.has(entry.uuid)) entries.set(entry.uuid, entry);
+      const record = parseLine(row);
+      if (record === "broken") brokenCount++;
+      if (record === "broken" || record === undefined) continue;
+      if (record.kind === "message") {
+        const { uuid } = record.entry;
+        if (uuids.has(uuid)) continue;
+        uuids.add(uuid);
+        this.#parentUuid = uuid;
+      }
+      records.push(record);
     }
     if (brokenCount > 0) logger.warn({ path: this.#path, brokenCount }, "a transcript has broken lines");
-    const all = [...entries.values()];
-    this.#parentUuid = all.at(-1)?.uuid ?? null;
-    return all;
+    return records;
   }
 
   async append({ uuid, timestamp, message, operationId, eventSeq, replyTo }: TranscriptEntry): Promise<void> {
@@ -108,6 +101,11 @@ export class TranscriptFile implements Transcript {
     const file = await this.#open();
     await file.appendFile(`${row}\n`);
     this.#parentUuid = uuid;
+  }
+
+  async appendMark(mark: TranscriptMark): Promise<void> {
+    const file = await this.#open();
+    await file.appendFile(`${JSON.stringify(markToLine(mark))}\n`);
   }
 
   async sync(): Promise<void> {
@@ -134,7 +132,7 @@ export class TranscriptFile implements Transcript {
   }
 }
 
-function parseLine(row: string): TranscriptEntry | "broken" | undefined {
+function parseLine(row: string): TranscriptRecord | "broken" | undefined {
   let value: unknown;
   try {
     value = JSON.parse(row);
@@ -142,14 +140,14 @@ function parseLine(row: string): TranscriptEntry | "broken" | undefined {
     return "broken";
   }
   const parsed = line.safeParse(value);
-  if (!parsed.success) return isMessageLine(value) ? "broken" : undefined;
-  const { type, uuid, timestamp, content, origin, operation_id, event_seq, reply_to_uuid } = parsed.data;
-  const message: Message = {
-    role: type,
-    content: content.map(toBlock),
-    ...(origin !== undefined && { origin }),
-  };
-  return {
+  if (!parsed.success) {
+    const mark = parseMark(value);
+    if (mark !== undefined) return { kind: "mark", mark };
+    return isMessageLine(value) ? "broken" : undefined;
+  }
+  const { type, uuid, timestamp, operation_id, event_seq, reply_to_uuid } = parsed.data;
+  const message = toMessage(type, parsed.data);
+  const entry = {
     uuid,
     timestamp,
     message,
@@ -157,13 +155,7 @@ function parseLine(row: string): TranscriptEntry | "broken" | undefined {
     eventSeq: event_seq,
     replyTo: reply_to_uuid,
   };
-}
-
-/** An optional key that is absent in the file is absent in the block. */
-function toBlock(stored: z.infer<typeof block>): MessageBlock {
-  if (stored.type === "text" || stored.type === "tool_result") return stored;
-  const { provider_meta, ...rest } = stored;
-  return provider_meta === undefined ? rest : { ...rest, provider_meta };
+  return { kind: "message", entry };
 }
 
 function isMessageLine(value: unknown): boolean {

@@ -25,6 +25,10 @@ export class FaultyEventLogs implements EventLogStore {
     };
   }
 
+  head(name: string): ReturnType<EventLogStore["head"]> {
+    return this.#store.head(name);
+  }
+
   delete(name: string): Promise<void> {
     return this.#store.delete(name);
   }

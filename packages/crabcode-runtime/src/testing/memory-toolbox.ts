@@ -82,6 +82,7 @@ export class MemoryToolbox {
         isTimedOut: false,
       }),
       findFiles: async () => ({ kind: "ok", paths: [...this.files.keys()], moreCount: 0 }),
+      exclusively: (_paths, job) => job(),
       runCommand: async (command) => {
         this.commands.push(command.command);
         const echoed = /^echo (.*)$/.exec(command.command)?.[1];

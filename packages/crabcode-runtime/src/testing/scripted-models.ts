@@ -35,6 +35,7 @@ export class ScriptedModels implements ModelCatalogue {
   readonly requests: ModelRequest[] = [];
   readonly entries: ScriptEntry[];
   contextWindowTokens = 200_000;
+  allowsBackgroundRequests = false;
   /** Profiles that cannot be opened. */
   readonly unusable: Set<string> = new Set();
   readonly #released = new Map<string, PromiseWithResolvers<void>>();
@@ -66,7 +67,7 @@ export class ScriptedModels implements ModelCatalogue {
       contextWindowTokens: this.contextWindowTokens,
       maxOutputTokens: 16_384,
       maxRetries: 5,
-      allowsBackgroundRequests: false,
+      allowsBackgroundRequests: this.allowsBackgroundRequests,
       stream: (request) => this.#play(request),
     };
   }

@@ -42,7 +42,8 @@ export const read: Tool = defineTool({
     });
     if (text.kind === "failure") return failed(fileProblem(text, file_path, offset));
     const { absolutePath, rawText, firstLine, totalLines } = text;
-    if (totalLines === 0) return { result: "File is empty.", isError: false };
+    const data = { path: absolutePath, text: rawText, first_line: firstLine, total_lines: totalLines };
+    if (totalLines === 0) return { result: "File is empty.", isError: false, data };
     const lines = rawText.replace(/\r?\n$/, "").split(/\r?\n/);
     const lastLine = firstLine + lines.length - 1;
     const rendered = lines.map((line, index) => `${String(firstLine + index).padStart(6)}|${line.trimEnd()}`);
@@ -52,7 +53,6 @@ export const read: Tool = defineTool({
         `[lines ${firstLine}-${lastLine} of ${totalLines}; continue with offset ${lastLine + 1}]`,
       );
     } else if (isCut && text.isTruncated) rendered.push(`[line ${lastLine} is cut at 256 KiB]`);
-    const data = { path: absolutePath, text: rawText, first_line: firstLine, total_lines: totalLines };
     return { result: rendered.join("\n"), isError: false, data };
   },
 });

@@ -25,6 +25,27 @@ export interface ToolQuestion {
   readonly multiple: boolean;
 }
 
+/** A program for a code cell. */
+export interface CellProgram {
+  readonly code: string;
+  /** Time until the output so far is given, 0 to 60 000. */
+  readonly yieldTimeMs: number;
+  /** About four bytes each, 0 to 25 000. */
+  readonly maxOutputTokens: number;
+}
+
+/** How a cell is looked at. */
+export interface CellLookOptions extends Omit<CellProgram, "code"> {
+  /** End it instead of waiting for it. */
+  readonly terminate: boolean;
+}
+
+/** The code cells of a loop, for one call. */
+export interface CellCalls {
+  start(program: CellProgram): Promise<ToolOutcome>;
+  look(cellId: string, options: CellLookOptions): Promise<ToolOutcome>;
+}
+
 /** What a running call may use. */
 export interface ToolContext {
   readonly toolbox: ToolboxPort;
@@ -49,6 +70,8 @@ export interface ToolContext {
   askChoice(question: ToolQuestion): Promise<ChoiceVerdict>;
   /** How long questions wait, in seconds. */
   readonly questionTimeoutSeconds: number;
+  /** Absent: there are no code cells here. */
+  readonly cells?: CellCalls | undefined;
   /** The model asks for another mode; tells whether the session switched by itself. */
   requestMode(mode: "agent" | "plan", explanation: string): boolean;
 }
@@ -85,6 +108,8 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of type `object`. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Where it comes from: `builtin`, `mcp:<server>` or `skill`. */
+  readonly source: string;
   /** Changes nothing: allowed without asking, offered in plan mode. */
   readonly isReadOnly: boolean;
   /** May run beside other such calls of a step. */
@@ -98,6 +123,8 @@ export interface ToolDefinition<Input> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;
+  /** Default `builtin`. */
+  readonly source?: string;
   /** Other names a model may give a property, tried in order when the property itself is absent. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
   readonly isReadOnly: boolean;
@@ -116,6 +143,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     name,
     description,
     inputSchema: z.toJSONSchema(schema),
+    source: definition.source ?? "builtin",
     isReadOnly,
     isConcurrencySafe,
     prepare(written, state) {

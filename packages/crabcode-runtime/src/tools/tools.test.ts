@@ -59,7 +59,11 @@ describe("Read", () => {
   it("names an empty and a missing file", async () => {
     const bench = new Bench();
     bench.toolbox.files.set("/w/f", "");
-    expect(await bench.run(read, { file_path: "f" })).toEqual({ result: "File is empty.", isError: false });
+    expect(await bench.run(read, { file_path: "f" })).toEqual({
+      result: "File is empty.",
+      isError: false,
+      data: { path: "/w/f", text: "", first_line: 1, total_lines: 0 },
+    });
     expect((await bench.run(read, { file_path: "g" })).result).toBe("Error: file not found: g");
   });
 });

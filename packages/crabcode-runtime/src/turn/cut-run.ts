@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { MessageBlock } from "../conversation/message.ts";
 import type { PublishedEvent, SessionEventBus } from "../events/session-event-bus.ts";
+import { cutNestedCalls } from "./cut-nested-calls.ts";
 import type { LoopEvents } from "./loop-events.ts";
 import { interrupted } from "./tool-call.ts";
 import { publishResult } from "./tool-phase.ts";
@@ -19,6 +20,8 @@ const toolUseEvent = z.object({
   tool_use_id: z.string(),
   tool_name: z.string(),
   tool_input: z.record(z.string(), z.unknown()),
+  // Calls of code cells are no part of an answer.
+  parent_tool_use_id: z.undefined().optional(),
 });
 const toolResultEvent = z.object({
   type: z.literal("tool_result"),
@@ -43,6 +46,7 @@ export interface CutRun {
 /** Keeps what was streamed and gives every call its one result; no call is run again. */
 export async function settleCutRun(run: CutRun): Promise<void> {
   await keepPartialAnswer(run);
+  settleNestedCalls(run);
   const { conversation, events, operationId, started } = run;
   const open = conversation.openCalls;
   if (open.length === 0) return;
@@ -56,6 +60,14 @@ export async function settleCutRun(run: CutRun): Promise<void> {
   });
   const eventSeq = await events.flush();
   await conversation.append({ role: "user", content }, { operationId, eventSeq });
+}
+
+/** Before the results of the calls that had started their cells. */
+function settleNestedCalls({ events, published }: CutRun): void {
+  for (const { parentToolUseId, wasWaiting, ...call } of cutNestedCalls(published)) {
+    const outcome = wasWaiting ? interrupted : { result: CRASHED_RESULT, isError: true };
+    publishResult({ events: events.nested(parentToolUseId) }, { ...call, problem: undefined }, outcome);
+  }
 }
 
 /** What a run said, as far as the log still has it. */

@@ -3,8 +3,11 @@ import type { Conversation } from "../conversation/conversation.ts";
 import type { Message } from "../conversation/message.ts";
 import type { PermissionPolicy } from "../gates/permission-policy.ts";
 import type { QuestionRegistry } from "../gates/question-registry.ts";
+import type { LoopHooks } from "../hooks/session-hooks.ts";
 import type { ModelLoop, ModelPort } from "../ports/model-port.ts";
 import type { ToolboxPort } from "../ports/toolbox-port.ts";
+import type { CompactionSettings } from "../settings/session-settings.ts";
+import type { CellCalls } from "../tools/tool.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import type { LoopEvents } from "./loop-events.ts";
 import type { ResumableStep } from "./resumable-step.ts";
@@ -27,6 +30,24 @@ export interface LoopWorkspace {
   requestMode(mode: "agent" | "plan"): boolean;
 }
 
+/** The questions of a session, as a loop asks them. */
+export type LoopQuestions = Pick<
+  QuestionRegistry,
+  "announce" | "askPermission" | "askChoice" | "refuseUnasked" | "chooseUnasked"
+>;
+
+/** The call that works with cells. */
+export interface CellCall {
+  readonly toolUseId: string;
+  readonly signal: AbortSignal;
+}
+
+/** The code cells of a loop; one object as long as their stored values live. */
+export interface LoopCells {
+  /** What a call of the loop may do with them. Programs it starts call the tools of `deps`. */
+  callsOf(deps: LoopDeps, call: CellCall): CellCalls;
+}
+
 /** Where a run goes on that an earlier process began. */
 export interface ResumedRun extends ResumableStep {
   readonly turnCount: number;
@@ -47,8 +68,12 @@ export interface LoopDeps {
   readonly userContext: string | undefined;
   readonly tools: ToolSet;
   readonly policy: PermissionPolicy;
-  readonly questions: QuestionRegistry;
+  readonly questions: LoopQuestions;
+  /** Absent: there are no code cells here. */
+  readonly cells?: LoopCells | undefined;
   readonly workspace: LoopWorkspace;
+  readonly hooks: LoopHooks;
+  readonly compaction: CompactionSettings;
   readonly journal: LoopJournal;
   /** False: questions are settled as `auto`. */
   readonly isInteractive: boolean;

@@ -14,8 +14,14 @@ export class LoopEvents {
     this.context = context;
   }
 
-  publish(event: CrabcodeSessionEvent): void {
-    this.#bus.publish(event, this.context);
+  /** @param context another one for an event of a nested call */
+  publish(event: CrabcodeSessionEvent, context: EventContext = this.context): void {
+    this.#bus.publish(event, context);
+  }
+
+  /** The events of a call that a code cell makes; `parentToolUseId` is the call that started the cell. */
+  nested(parentToolUseId: string): LoopEvents {
+    return new NestedEvents(this, this.#bus, parentToolUseId);
   }
 
   /** Publishes a mode when it is another one than before. */
@@ -38,6 +44,33 @@ export class LoopEvents {
     await this.#bus.flush();
     return this.#bus.seq;
   }
+}
+
+/** Events of a nested call: what the loop publishes, with the call it belongs to. Its modes are nobody's business. */
+class NestedEvents extends LoopEvents {
+  readonly #loop: LoopEvents;
+
+  constructor(loop: LoopEvents, bus: SessionEventBus, parentToolUseId: string) {
+    const { operationId } = loop.context;
+    super(bus, {
+      agentId: loop.agentId,
+      context: {
+        ...(operationId !== undefined && { operationId }),
+        // The turn may end while the cell goes on.
+        get scope() {
+          return loop.context.scope ?? ("foreground" as const);
+        },
+        parentToolUseId,
+      },
+    });
+    this.#loop = loop;
+  }
+
+  override publish(event: CrabcodeSessionEvent): void {
+    this.#loop.publish(event, this.context);
+  }
+
+  override mode(): void {}
 }
 
 type ErrorType = Extract<CrabcodeSessionEvent, { type: "error" }>["error_type"];

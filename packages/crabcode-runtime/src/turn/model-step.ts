@@ -37,7 +37,6 @@ export async function requestStep(
   totals: UsageTotals,
 ): Promise<ResponseCollector> {
   const { model, events, clock } = deps;
-  events.startStep();
   for (let attempt = 0; ; attempt++) {
     events.mode("requesting");
     const response = await streamResponse(deps, request);
@@ -92,7 +91,8 @@ async function streamResponse(deps: ModelStepDeps, request: ModelRequest): Promi
   return response;
 }
 
-function retryDelayMs({ retryAfterMs }: ModelFailure, attempt: number): number {
+/** The wait before another attempt: what the provider asks for, else longer each time. */
+export function retryDelayMs({ retryAfterMs }: ModelFailure, attempt: number): number {
   if (retryAfterMs !== undefined) return Math.min(Math.max(0, retryAfterMs), MAX_RETRY_AFTER_MS);
   return RETRY_DELAYS_MS[attempt] ?? MAX_RETRY_DELAY_MS;
 }

@@ -6,7 +6,8 @@ import { WellFormedChunks, wellFormedInput } from "../text/well-formed.ts";
 import type { LoopEvents } from "./loop-events.ts";
 
 const MAX_CALL_ID_CHARS = 128;
-const MAX_INPUT_CHARS = 1024 * 1024;
+/** As JSON: room for a program of 1 MiB whatever has to be escaped in it. */
+const MAX_INPUT_CHARS = 4 * 1024 * 1024;
 const ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 /** A call as the model wrote it. */
@@ -171,10 +172,14 @@ export class ResponseCollector {
   }
 }
 
-function readInput({ input }: { input?: ToolInput }): { input: ToolInput; problem: string | undefined } {
+/** The arguments of a call, and what is wrong with them. */
+export function readInput({ input }: { input?: ToolInput }): {
+  input: ToolInput;
+  problem: string | undefined;
+} {
   if (input === undefined) return { input: {}, problem: "the arguments are not a JSON object" };
   if (JSON.stringify(input).length > MAX_INPUT_CHARS) {
-    return { input: {}, problem: "the arguments are larger than 1 MiB" };
+    return { input: {}, problem: "the arguments are larger than 4 MiB" };
   }
   return { input: wellFormedInput(input), problem: undefined };
 }

@@ -26,9 +26,14 @@ export function estimateRequest(request: {
 }): number {
   let tokens = 0;
   for (const text of request.system) tokens += estimateTokens(text);
-  for (const message of request.messages) tokens += estimateMessage(message);
+  tokens += estimateMessages(request.messages);
   for (const tool of request.tools) tokens += estimateTool(tool);
   return tokens;
+}
+
+/** Tokens of messages alone. */
+export function estimateMessages(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessage(message), 0);
 }
 
 // Messages and tools do not change once made, and each is counted again in every request.

@@ -1,9 +1,10 @@
-import { abortable, type LogFields, linkSignals, sleep } from "@trivium/core";
+import { type LogFields, linkSignals } from "@trivium/core";
 import { cutMiddle } from "../text/cut-middle.ts";
 import { wellFormedInput } from "../text/well-formed.ts";
 import { failed, type PreparedCall, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import type { ModelCall } from "./response-collector.ts";
+import { withGrace } from "./with-grace.ts";
 
 const MAX_RESULT_BYTES = 1024 * 1024;
 
@@ -20,6 +21,8 @@ export interface StepCall {
   /** Where its target led when permission was given, symbolic links resolved. */
   targetPath: string | undefined;
   outcome: ToolOutcome | undefined;
+  /** What hooks said about it, for the history. */
+  readonly feedback: string[];
 }
 
 /** Runs one approved call. Never throws: whatever goes wrong is the call's result. */
@@ -63,24 +66,6 @@ async function runPrepared(
       deps.logger.warn(fields, "a tool failed unexpectedly");
     }
     return failed(`Error: ${cause instanceof Error ? cause.message : "the tool failed"}`);
-  }
-}
-
-/** The result, or undefined when the call did not end in time after an abort. */
-async function withGrace(
-  { clock, stopGraceMs }: LoopDeps,
-  running: Promise<ToolOutcome>,
-  signal: AbortSignal,
-): Promise<ToolOutcome | undefined> {
-  try {
-    return await abortable(running, signal);
-  } catch {
-    // Aborted (a call itself never rejects): it has a moment to stop what it started.
-    const stopped = new AbortController();
-    const grace = sleep(clock, stopGraceMs, stopped.signal).catch(() => undefined);
-    const outcome = await Promise.race([running, grace]);
-    stopped.abort();
-    return outcome ?? undefined;
   }
 }
 
@@ -131,6 +116,7 @@ function toolContext({
       });
     },
     questionTimeoutSeconds: deps.questionTimeoutMs / 1000,
+    cells: deps.cells?.callsOf(deps, { toolUseId, signal }),
     requestMode: (mode) => workspace.requestMode(mode),
   };
 }
@@ -144,7 +130,7 @@ export function questionTimeoutMs(
 }
 
 /** Well-formed, and the result at most 1 MiB of UTF-8: head and tail stay. */
-function limitOutcome(outcome: ToolOutcome): ToolOutcome {
+export function limitOutcome(outcome: ToolOutcome): ToolOutcome {
   const result = cutMiddle(outcome.result.toWellFormed(), MAX_RESULT_BYTES);
   return {
     ...outcome,

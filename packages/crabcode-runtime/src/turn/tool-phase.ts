@@ -1,11 +1,12 @@
 import { dirname } from "node:path";
 import { abortable } from "@trivium/core";
 import type { PermissionDecision } from "../gates/permission-policy.ts";
+import { runHookedCall } from "../hooks/hooked-call.ts";
 import { isInside } from "../paths/is-inside.ts";
 import { type CallTarget, failed, type ToolOutcome } from "../tools/tool.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import type { ModelCall } from "./response-collector.ts";
-import { interrupted, questionTimeoutMs, runCall, type StepCall } from "./tool-call.ts";
+import { interrupted, questionTimeoutMs, type StepCall } from "./tool-call.ts";
 
 /**
  * Takes the calls of one step to their results: all arguments are checked, then permission is asked for one
@@ -60,6 +61,7 @@ class ToolPhase {
       prepared: undefined,
       targetPath: undefined,
       outcome: deps.resumed?.outcomes.get(call.toolUseId),
+      feedback: [],
     }));
   }
 
@@ -96,11 +98,14 @@ class ToolPhase {
   async execute(approved: readonly StepCall[]): Promise<void> {
     this.#deps.events.mode("tool-running");
     const together = approved.filter(({ tool }) => tool === undefined || tool.isConcurrencySafe);
-    const running = together.map((step) => ({ step, outcome: runCall(this.#deps, step, this.#signal) }));
+    const running = together.map((step) => ({
+      step,
+      outcome: runHookedCall(this.#deps, step, this.#signal),
+    }));
     for (const { step, outcome } of running) this.#settle(step, await outcome);
     for (const step of approved) {
       if (step.outcome !== undefined || this.#signal.aborted) continue;
-      this.#settle(step, await runCall(this.#deps, step, this.#signal));
+      this.#settle(step, await runHookedCall(this.#deps, step, this.#signal));
     }
   }
 

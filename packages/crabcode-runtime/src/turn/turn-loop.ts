@@ -4,14 +4,12 @@ import type { ModelFailure, ModelRequest } from "../ports/model-port.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { requestStep, type UsageTotals } from "./model-step.ts";
 import type { ModelCall, ResponseCollector } from "./response-collector.ts";
-import { estimateRequest } from "./token-estimate.ts";
+import { StepRequests } from "./step-requests.ts";
 import { interrupted, type StepCall } from "./tool-call.ts";
 import { publishResult, runToolPhase } from "./tool-phase.ts";
 
-/** Tokens of a window that are never filled. */
-const WINDOW_RESERVE_TOKENS = 512;
-/** An answer needs at least this much room. */
-const MIN_OUTPUT_TOKENS = 256;
+/** How often a step is tried with a smaller request after the provider found it too large. */
+const MAX_OVERFLOW_RETRIES = 2;
 const MAX_ERROR_CHARS = 1000;
 
 /** How a run ended, for its `turn_complete` or its agent. */
@@ -48,8 +46,7 @@ class TurnRun {
   turnCount: number;
   readonly #deps: LoopDeps;
   readonly #signal: AbortSignal;
-  /** Messages at the start of the run. */
-  readonly #historyLength: number;
+  readonly #requests: StepRequests;
   readonly #usage: UsageTotals = {
     inputTokens: 0,
     outputTokens: 0,
@@ -60,7 +57,7 @@ class TurnRun {
   constructor(deps: LoopDeps, signal: AbortSignal) {
     this.#deps = deps;
     this.#signal = signal;
-    this.#historyLength = deps.conversation.messages.length;
+    this.#requests = new StepRequests(deps, signal);
     this.turnCount = deps.resumed?.turnCount ?? 0;
     this.#usage.inputTokens = deps.resumed?.usage.input_tokens ?? 0;
     this.#usage.outputTokens = deps.resumed?.usage.output_tokens ?? 0;
@@ -75,18 +72,18 @@ class TurnRun {
   /** One request and its calls. The reason when the turn ends with it. */
   async step(): Promise<TurnCompleteReason | undefined> {
     if (this.#signal.aborted) return "interrupted";
-    const { tools, mode, loop, model, system } = this.#deps;
-    const request = { system, messages: this.#requestMessages(), tools: tools.offered(mode) };
-    const freeTokens = model.contextWindowTokens - estimateRequest(request) - WINDOW_RESERVE_TOKENS;
-    if (freeTokens < MIN_OUTPUT_TOKENS) return this.#overflow();
-    this.turnCount++;
-    const response = await this.#request({
-      ...request,
-      loop,
-      maxOutputTokens: Math.min(model.maxOutputTokens, freeTokens),
-      ...(model.thinking !== undefined && { thinking: model.thinking }),
-      signal: this.#signal,
-    });
+    let response: ResponseCollector | undefined;
+    try {
+      const request = await this.#requests.next();
+      if (request === undefined) return this.#overflow();
+      this.turnCount++;
+      response = await this.#request(request);
+      response = await this.#askAgain(request, response);
+    } catch (cause) {
+      // What is asked of hooks and of the model on the way to a request rejects with the interrupt only.
+      if (!this.#signal.aborted) throw cause;
+    }
+    if (response === undefined) return "interrupted";
     if (this.#signal.aborted) return this.#cut(response, "interrupted");
     if (response.failure !== undefined) return this.#fail(response, response.failure);
     if (response.calls.length === 0) return this.#answer(response);
@@ -95,16 +92,29 @@ class TurnRun {
   }
 
   outcome(reason: TurnCompleteReason): TurnOutcome {
-    const { system, tools, mode } = this.#deps;
-    const contextTokens = estimateRequest({
-      system,
-      messages: this.#requestMessages(),
-      tools: tools.offered(mode),
-    });
-    return { reason, turnCount: this.turnCount, usage: this.#usage, contextTokens };
+    return {
+      reason,
+      turnCount: this.turnCount,
+      usage: this.#usage,
+      contextTokens: this.#requests.contextTokens,
+    };
   }
 
-  async #request(request: ModelRequest): Promise<ResponseCollector> {
+  /** Tries a step again that was too large, or that got nothing back behind a compacted history. */
+  async #askAgain(first: ModelRequest, response: ResponseCollector): Promise<ResponseCollector> {
+    let [request, last] = [first, response];
+    for (let retry = 0; retry < MAX_OVERFLOW_RETRIES && isTooLarge(last); retry++) {
+      const smaller = await this.#requests.afterOverflow(request, last.failure);
+      if (smaller === undefined) return last;
+      request = smaller;
+      last = await this.#request(request, { isRetry: true });
+    }
+    if (!hasNothing(last) || !this.#requests.isFreshlyCompacted || this.#signal.aborted) return last;
+    return this.#request(this.#requests.afterNothing(request), { isRetry: true });
+  }
+
+  async #request(request: ModelRequest, { isRetry = false } = {}): Promise<ResponseCollector> {
+    if (!isRetry) this.#deps.events.startStep();
     const response = await requestStep(this.#deps, request, this.#usage);
     this.#deps.journal.progress(this.turnCount, {
       input_tokens: this.#usage.inputTokens,
@@ -126,7 +136,13 @@ class TurnRun {
       await this.#append({ role: "assistant", content: response.blocks });
       return "end_turn";
     }
-    if (response.finishReason !== "content-filter") return "empty_response";
+    if (response.finishReason !== "content-filter") {
+      if (this.#requests.isFreshlyCompacted) {
+        const message = "the model returned nothing after the conversation was compacted";
+        this.#deps.events.error({ message, recoverable: true, error_type: "empty_response" });
+      }
+      return "empty_response";
+    }
     const message = "the provider's content filter stopped the answer";
     this.#deps.events.error({ message, recoverable: true, error_type: "content_filter" });
     return "error";
@@ -159,6 +175,7 @@ class TurnRun {
       prepared: undefined,
       targetPath: undefined,
       outcome: interrupted,
+      feedback: [],
     }));
     for (const { call, outcome } of steps) publishResult(this.#deps, call, outcome);
     if (steps.length > 0) await this.#append({ role: "user", content: resultBlocks(steps) });
@@ -174,27 +191,32 @@ class TurnRun {
       ...(replyTo !== undefined && message.role === "assistant" && { replyTo }),
     });
   }
-
-  #requestMessages(): readonly Message[] {
-    const { conversation, userContext, reminder } = this.#deps;
-    const { messages } = conversation;
-    const begun = this.#historyLength;
-    const history =
-      reminder === undefined ? messages : [...messages.slice(0, begun), reminder, ...messages.slice(begun)];
-    if (userContext === undefined) return history;
-    const context: Message = { role: "user", content: [{ type: "text", text: userContext }] };
-    return [context, ...history];
-  }
 }
 
-/** The results of a step as one message, in call order. */
+/** True for a request that was refused for its size before anything of an answer was seen. */
+function isTooLarge(
+  response: ResponseCollector,
+): response is ResponseCollector & { readonly failure: ModelFailure } {
+  return response.failure?.kind === "contextOverflow" && !response.hasOutput;
+}
+
+/** True for an answer without text and calls that nothing went wrong with. */
+function hasNothing({ failure, calls, hasText, finishReason }: ResponseCollector): boolean {
+  return failure === undefined && calls.length === 0 && !hasText && finishReason !== "content-filter";
+}
+
+/** The results of a step as one message, in call order; then what hooks said about its calls. */
 function resultBlocks(steps: readonly StepCall[]): MessageBlock[] {
-  return steps.map(({ call, outcome = interrupted }) => ({
-    type: "tool_result",
-    tool_use_id: call.toolUseId,
-    content: outcome.result,
-    is_error: outcome.isError,
-  }));
+  const results = steps.map(
+    ({ call, outcome = interrupted }): MessageBlock => ({
+      type: "tool_result",
+      tool_use_id: call.toolUseId,
+      content: outcome.result,
+      is_error: outcome.isError,
+    }),
+  );
+  const feedback = steps.flatMap((step) => step.feedback);
+  return [...results, ...feedback.map((text): MessageBlock => ({ type: "text", text }))];
 }
 
 function errorOf(failure: ModelFailure): {

@@ -135,7 +135,7 @@ describe("a turn", () => {
     expect(fixture.toolbox.files.size).toBe(0);
   });
 
-  it("reports refusals before approved calls run, and stores results in call order", async () => {
+  it("item 12: reports refusals before approved calls run, and stores results in call order", async () => {
     await using fixture = await RuntimeFixture.create({
       script: [{ tool_calls: [write("c1", "1.txt"), write("c2", "2.txt")] }, { text: "half done" }],
     });
@@ -189,7 +189,7 @@ describe("a turn", () => {
     expect(events[4]).toMatchObject({ result: "Error: unknown tool 'Nope'", is_error: true });
   });
 
-  it("neither asks about nor runs a call with invalid arguments", async () => {
+  it("item 21: neither asks about nor runs a call with invalid arguments", async () => {
     await using fixture = await RuntimeFixture.create({
       script: [
         {
@@ -197,6 +197,8 @@ describe("a turn", () => {
             { id: "c1", name: "Edit", input: { file_path: "a", old_string: "a", new_string: "a" } },
             { id: "c2", name: "Bash", raw_input: '{"command": "rm' },
             { id: "c3", name: "Bash", input: { command: 5 } },
+            // It would run without arguments, too.
+            { id: "c4", name: "AgentStatus", raw_input: '{"agent_id": "' },
           ],
         },
         { text: "sorry" },
@@ -205,7 +207,7 @@ describe("a turn", () => {
     const events = await (await fixture.send("x")).all();
     const results = events.filter(({ type }) => type === "tool_result");
     expect(results.map(({ result }) => String(result).split(":")[0])).toEqual(
-      Array(3).fill("Validation error"),
+      Array(4).fill("Validation error"),
     );
     expect(outline(events)).not.toContain("stream_mode:tool-running");
     expect(events.find(({ tool_use_id }) => tool_use_id === "c2")?.["tool_input"]).toEqual({});

@@ -4,6 +4,17 @@ import type { CrabcodeRuntime, SendMessageInput, SubscribeInput } from "@trivium
 export function fakeRuntime(methods: Partial<CrabcodeRuntime>): CrabcodeRuntime {
   const unexpected = (name: string) => () => Promise.reject(new Error(`${name} was not expected`));
   return {
+    get sessions(): never {
+      throw new Error("sessions were not expected");
+    },
+    get questions(): never {
+      throw new Error("questions were not expected");
+    },
+    checkpoints: {
+      create: unexpected("checkpoints.create"),
+      list: unexpected("checkpoints.list"),
+      revert: unexpected("checkpoints.revert"),
+    },
     isClosing: false,
     sendMessage: unexpected("sendMessage"),
     subscribe: unexpected("subscribe"),
@@ -19,6 +30,7 @@ export function fakeRuntime(methods: Partial<CrabcodeRuntime>): CrabcodeRuntime 
     cancelAgent: unexpected("cancelAgent"),
     waitAgent: unexpected("waitAgent"),
     sendAgentInput: unexpected("sendAgentInput"),
+    openGate: unexpected("openGate"),
     closeSession: unexpected("closeSession"),
     close: unexpected("close"),
     [Symbol.asyncDispose]: unexpected("dispose"),

@@ -16,6 +16,7 @@ export function quietToolbox(commands: "succeed" | "run forever" = "succeed"): O
     writeFile: unavailable,
     search: unavailable,
     findFiles: unavailable,
+    exclusively: (_paths, job) => job(),
     async runCommand({ signal, command }) {
       if (commands === "run forever") {
         await new Promise<void>((resolve) => {

@@ -3,7 +3,10 @@ import type { Interceptor, Transport } from "@connectrpc/connect";
 
 /** How to reach a server from Node. Only `baseUrl` is needed. */
 export interface NodeTransportOptions {
-  /** `http://host:port` or `https://host:port`. `http` means HTTP/2 without an upgrade, or HTTP/1.1 when asked for. */
+  /**
+   * `http://host:port`, `https://host:port`, or `unix:/path` for a Unix socket, without user, path or query. `http` and
+   * `unix` mean HTTP/2 without an upgrade, or HTTP/1.1 when asked for.
+   */
   readonly baseUrl: string;
   /** Default `grpc`. */
   readonly protocol?: "grpc" | "grpc-web" | "connect" | undefined;

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import {
   constants,
   createServer,
@@ -7,9 +8,11 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { TriviumError } from "@trivium/core";
+import { temporaryFolder } from "@trivium/core/testing";
 import { Health } from "@trivium/proto/health";
 import { describe, expect, it } from "vitest";
 import { createNodeTransport } from "./node-transport.ts";
@@ -215,6 +218,68 @@ describe("a connection into a black hole", () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
     },
   );
+});
+
+describe("a server on a Unix socket", () => {
+  it.each([
+    { protocol: "grpc", httpVersion: "2" },
+    { protocol: "connect", httpVersion: "2" },
+  ] as const)("is reached with $protocol over HTTP/$httpVersion", async (carrier) => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "server.sock");
+    const contentType = carrier.protocol === "grpc" ? "application/grpc" : "application/proto";
+    const authorities: unknown[] = [];
+    const server = createServer();
+    server.on("stream", (stream: ServerHttp2Stream, headers) => {
+      authorities.push(headers[":authority"]);
+      if (carrier.protocol === "grpc") answer(stream);
+      else {
+        stream.respond({ ":status": 200, "content-type": contentType });
+        stream.end();
+      }
+    });
+    server.listen(path);
+    await once(server, "listening");
+    {
+      await using transport = createNodeTransport({ baseUrl: `unix:${path}`, ...carrier });
+      await createClient(Health, transport).check({});
+      await createClient(Health, transport).check({});
+    }
+    expect(authorities).toEqual(["localhost:80", "localhost:80"]);
+    server.close();
+    await once(server, "close");
+  });
+
+  it("is reached over HTTP/1.1", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "server.sock");
+    const server = createHttpServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { "content-type": "application/proto" }).end();
+    }).listen(path);
+    await once(server, "listening");
+    {
+      await using transport = createNodeTransport({
+        baseUrl: `unix:${path}`,
+        protocol: "connect",
+        httpVersion: "1.1",
+      });
+      await createClient(Health, transport).check({});
+    }
+    server.close();
+    await once(server, "close");
+  });
+
+  it("that is not there is UNAVAILABLE", async () => {
+    await using folder = await temporaryFolder();
+    const baseUrl = `unix:${join(folder.path, "nobody.sock")}`;
+    await using transport = createNodeTransport({ baseUrl });
+    expect((await failureOf(createClient(Health, transport).check({}))).code).toBe(Code.Unavailable);
+  });
+
+  it("has no address with more than its path", () => {
+    expect(() => createNodeTransport({ baseUrl: "http://user:s3cret@host" })).toThrow(/has a user name/);
+  });
 });
 
 describe("the transport", () => {

@@ -11,6 +11,7 @@ import { bearerTokenInterceptor } from "../bearer-token-interceptor.ts";
 import { CallTracker } from "./call-tracker.ts";
 import type { NodeTransport, NodeTransportOptions } from "./node-transport-options.ts";
 import { resetInterceptor } from "./reset-interceptor.ts";
+import { parseServerAddress } from "./server-address.ts";
 import { SessionManager } from "./session-manager.ts";
 
 /** The largest message any of our servers sends: a code mode outcome. */
@@ -25,7 +26,7 @@ const READ_MAX_BYTES = 64 * 1024 * 1024;
  * await using transport = createNodeTransport({ baseUrl: "http://127.0.0.1:7411" });
  * const client = createClient(GreeterService, transport);
  * ```
- * @throws {@link TriviumError} `invalidInput` for gRPC over HTTP/1.1
+ * @throws {@link TriviumError} `invalidInput` for gRPC over HTTP/1.1, and for an address that is none
  */
 export function createNodeTransport(options: NodeTransportOptions): NodeTransport {
   const { protocol = "grpc", httpVersion = "2" } = options;
@@ -52,11 +53,16 @@ function overHttp2(options: NodeTransportOptions, protocol: "grpc" | "grpc-web" 
 }
 
 function overHttp1(options: NodeTransportOptions, protocol: "grpc-web" | "connect"): NodeTransport {
-  const isSecure = options.baseUrl.startsWith("https:");
+  const { origin, socketPath } = parseServerAddress(options.baseUrl);
+  const isSecure = origin.startsWith("https:");
   const agent = isSecure
     ? new HttpsAgent({ keepAlive: true, ...options.tls })
     : new HttpAgent({ keepAlive: true });
-  const shared = { ...sharedOptions(options), httpVersion: "1.1" as const, nodeOptions: { agent } };
+  const shared = {
+    ...sharedOptions(options),
+    httpVersion: "1.1" as const,
+    nodeOptions: { agent, socketPath },
+  };
   const transport = protocol === "grpc-web" ? createGrpcWebTransport(shared) : createConnectTransport(shared);
   return owning(transport, () => {
     agent.destroy();
@@ -75,9 +81,9 @@ function sharedOptions(
   defaultTimeoutMs?: number;
   acceptCompression: [];
 } {
-  const { baseUrl, token, writeMaxBytes, defaultTimeoutMs } = options;
+  const { token, writeMaxBytes, defaultTimeoutMs } = options;
   return {
-    baseUrl,
+    baseUrl: parseServerAddress(options.baseUrl).origin,
     interceptors: [
       ...(options.interceptors ?? []),
       ...(token === undefined ? [] : [bearerTokenInterceptor(token)]),

@@ -1,8 +1,10 @@
 import type { ClientHttp2Stream, Http2Session } from "node:http2";
+import { connect } from "node:net";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 import type { CallTracker } from "./call-tracker.ts";
 import type { NodeTransportOptions } from "./node-transport-options.ts";
+import { parseServerAddress } from "./server-address.ts";
 
 const MIB = 1024 * 1024;
 /** What a server may send ahead: raising only one of the two gains nothing on a line with latency. */
@@ -22,8 +24,9 @@ export class SessionManager {
 
   constructor(options: NodeTransportOptions, tracker: CallTracker) {
     this.#tracker = tracker;
+    const { origin, socketPath } = parseServerAddress(options.baseUrl);
     this.#inner = new Http2SessionManager(
-      options.baseUrl,
+      origin,
       {
         pingIntervalMs: options.pingIntervalMs ?? 15_000,
         pingTimeoutMs: options.pingTimeoutMs ?? 10_000,
@@ -37,6 +40,7 @@ export class SessionManager {
         maxSessionMemory: 64,
         ...options.tls,
         ...(options.lookup !== undefined && { lookup: options.lookup }),
+        ...(socketPath !== undefined && { createConnection: () => connect(socketPath) }),
       },
     );
     this.authority = this.#inner.authority;
@@ -46,7 +50,11 @@ export class SessionManager {
     if (this.#isClosed) throw closedError();
     const [method, path, tagged, options] = request;
     const { call, headers } = this.#tracker.untag(tagged);
-    const stream = await this.#inner.request(method, path, headers, options);
+    const stream = await this.#inner.request(method, path, headers, options).catch((thrown: unknown) => {
+      throw isFailureToConnect(thrown)
+        ? new ConnectError("cannot connect", Code.Unavailable, undefined, undefined, thrown)
+        : thrown;
+    });
     if (call !== undefined) this.#tracker.follow(call, stream);
     if (stream.session !== undefined) this.#watch(stream.session);
     return stream;
@@ -78,4 +86,10 @@ export class SessionManager {
 
 function closedError(): ConnectError {
   return new ConnectError("the transport is closed", Code.Canceled);
+}
+
+/** Connect knows those of hosts and ports; a Unix socket that is not there is another. */
+function isFailureToConnect(thrown: unknown): boolean {
+  const cause = thrown instanceof ConnectError ? thrown.cause : thrown;
+  return cause instanceof Error && "syscall" in cause && cause.syscall === "connect";
 }

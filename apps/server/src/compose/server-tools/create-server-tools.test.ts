@@ -165,7 +165,7 @@ describe("the tools of a server", () => {
 
   it.each([
     ["a tool session without tools", { toolSession: "open" }, "failedPrecondition"],
-    ["a session that is to be asked", { permissionSession: "s" }, "unimplemented"],
+    ["a conversation that is to be asked and not there", { permissionSession: "s" }, "notFound"],
   ])("are refused for %s", async (_, request, kind) => {
     await using test = await harness();
     await expect(test.open(request)).rejects.toMatchObject({ kind });

@@ -3,6 +3,7 @@ import type { ServerToolsPort, ServerToolsRequest } from "@trivium/code-mode-hos
 import { randomIds, TriviumError } from "@trivium/core";
 import type { GrokToolsRuntime, ToolSession } from "@trivium/grok-tools-runtime";
 import { sessionFolder } from "@trivium/grok-tools-runtime/internal";
+import { noConversations, type OpenGate, toChoiceAsker } from "../permission-session.ts";
 import { GrokServerTools } from "./grok-server-tools.ts";
 import { createToolRules, type ToolRules } from "./tool-rules.ts";
 
@@ -13,6 +14,8 @@ export interface ServerToolsOptions {
   /** True: sessions that say nothing have them. */
   readonly isDefault: boolean;
   readonly rules: ToolRules;
+  /** The permissions and the people of a conversation. Absent: this server has no conversations. */
+  readonly openGate?: OpenGate | undefined;
 }
 
 /** Tools of a session that names no tool session, where the default one has none. */
@@ -29,20 +32,20 @@ const PRIVATE_TOOLSET = [
 
 /** Opens the Grok tools for sessions of code mode. */
 export function createServerTools(options: ServerToolsOptions): ServerToolsPort {
-  const { runtime, isDefault, rules } = options;
+  const { runtime, isDefault, rules, openGate = noConversations } = options;
   return {
     isDefault,
     async open(request) {
-      if (request.permissionSession !== undefined) {
-        throw new TriviumError(
-          "unimplemented",
-          "calls of programs cannot be asked about in a session yet: leave trivium-permission-session out, and what the rules would ask about is denied",
-        );
-      }
-      const authorise = createToolRules(rules, request);
-      const { isReadOnly } = request;
+      const { isReadOnly, permissionSession } = request;
+      const gate = permissionSession === undefined ? undefined : await openGate(permissionSession);
+      const common = {
+        isReadOnly,
+        authorise: createToolRules(rules, { isReadOnly, gate }),
+        // Its calls are named after the session of code mode, so nothing needs to tell them apart.
+        choiceAsker: gate && toChoiceAsker(gate, ""),
+      };
       const shared = sharedSession(runtime, request);
-      if (shared !== undefined) return new GrokServerTools({ session: shared, authorise, isReadOnly });
+      if (shared !== undefined) return new GrokServerTools({ ...common, session: shared });
       const id = `code-mode-${randomIds.uuid()}`;
       const session = await runtime.openSession({ id, tools: PRIVATE_TOOLSET });
       const close = async (): Promise<void> => {
@@ -50,7 +53,7 @@ export function createServerTools(options: ServerToolsOptions): ServerToolsPort 
         // Nobody can come back to it: its id was never told.
         await rm(sessionFolder(options.dataDir, id), { recursive: true, force: true });
       };
-      return new GrokServerTools({ session, authorise, isReadOnly, close });
+      return new GrokServerTools({ ...common, session, close });
     },
   };
 }

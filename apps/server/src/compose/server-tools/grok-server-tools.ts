@@ -1,5 +1,5 @@
 import type { ServerToolCall, ServerTools, ToolCallResult, ToolDefinition } from "@trivium/code-mode-runtime";
-import type { ToolAnswer, ToolCard, ToolError, ToolSession } from "@trivium/grok-tools-runtime";
+import type { ChoiceAsker, ToolAnswer, ToolCard, ToolError, ToolSession } from "@trivium/grok-tools-runtime";
 import { ErrorCode, ErrorCodeSchema } from "@trivium/proto/grok-tools";
 import { toCellJson } from "./cell-json.ts";
 import type { Authorise } from "./tool-rules.ts";
@@ -8,6 +8,8 @@ import type { Authorise } from "./tool-rules.ts";
 export interface GrokServerToolsOptions {
   readonly session: ToolSession;
   readonly authorise: Authorise;
+  /** Who is asked what its tools ask. Absent: as the tool session has it. */
+  readonly choiceAsker?: ChoiceAsker | undefined;
   /** Only tools that change nothing are offered. */
   readonly isReadOnly: boolean;
   /** Ends the tool session with the session of code mode. Absent: it belongs to others. */
@@ -53,13 +55,14 @@ export class GrokServerTools implements ServerTools {
     if (!inputJson.startsWith("{")) {
       return failed(ErrorCode.INVALID_INPUT, `the tool ${name} takes one object, or nothing`);
     }
-    const { session, authorise } = this.#options;
+    const { session, authorise, choiceAsker } = this.#options;
     const { result } = await session.execute(name, inputJson, {
       callId,
       signal,
       logicalErrors: "error",
       byteBuffers: "text",
       authorise,
+      ...(choiceAsker !== undefined && { choiceAsker }),
     });
     return result.ok ? toResult(result, name) : toFailure(result.error);
   }

@@ -12,6 +12,9 @@ function judge(
     { ...none, ...rules },
     { isReadOnly },
   )({
+    callId: "c",
+    signal: new AbortController().signal,
+    kind: "other",
     toolName,
     isReadOnly: tool.isReadOnly,
     input,

@@ -1,4 +1,5 @@
 import type { ServerToolsRequest } from "@trivium/code-mode-host";
+import type { SessionGate } from "@trivium/crabcode-runtime";
 import { PermissionPolicy, type PermissionRule } from "@trivium/crabcode-runtime/internal";
 import type { AuthorisationRequest } from "@trivium/grok-tools-runtime";
 
@@ -20,14 +21,17 @@ const PATH_PARAMETERS = ["target_file", "target_directory", "dir_path", "file_pa
 const PATCH_PARAMETERS = ["patch", "input"];
 const PATCH_HEADERS = ["*** Add File: ", "*** Delete File: ", "*** Update File: ", "*** Move to: "];
 
+/** What calls of one session are judged with besides the rules. */
+export interface ToolRulesOptions extends Pick<ServerToolsRequest, "isReadOnly"> {
+  /** The conversation whose permissions hold too, and whose people are asked. Absent: nobody can be asked. */
+  readonly gate?: SessionGate | undefined;
+}
+
 /**
- * Judges calls of one session: reading only, then the rules: deny, ask, allow. Nobody can be asked, so what a rule would
- * ask about is denied.
+ * Judges calls of one session: reading only, then the rules: deny, ask, allow, then the permissions of the conversation.
+ * What a rule would ask about is denied where nobody can be asked.
  */
-export function createToolRules(
-  rules: ToolRules,
-  { isReadOnly }: Pick<ServerToolsRequest, "isReadOnly">,
-): Authorise {
+export function createToolRules(rules: ToolRules, { isReadOnly, gate }: ToolRulesOptions): Authorise {
   return async (call) => {
     if (isReadOnly && !call.isReadOnly) return "this session may only use tools that change nothing";
     const { toolName, input, workingDirectory } = call;
@@ -44,7 +48,20 @@ export function createToolRules(
       (targetPath) => policy.decide({ tool: toolName, isReadOnly: true, input, targetPath }).behavior,
     );
     if (behaviors.includes("deny")) return `a rule of this server denies ${toolName} here`;
-    if (!behaviors.includes("ask")) return undefined;
+    const wish = behaviors.includes("ask") ? "ask" : "allow";
+    if (gate !== undefined) {
+      return await gate.permit({
+        toolUseId: call.callId,
+        tool: toolName,
+        input,
+        isReadOnly: call.isReadOnly,
+        runsCommands: call.kind === "execute" || call.kind === "monitor",
+        targetPaths: targets,
+        wish,
+        signal: call.signal,
+      });
+    }
+    if (wish === "allow") return undefined;
     return `a rule of this server has ${toolName} asked about here, and there is nobody to ask`;
   };
 }

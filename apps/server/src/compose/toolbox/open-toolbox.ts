@@ -64,6 +64,7 @@ export function openToolbox(values: ConfigValues, { env, dataDir }: Part, tools:
       writeFile: (request) => files.writeFile(request),
       search: (request) => search.search(request),
       findFiles: (request) => search.findFiles(request),
+      exclusively,
       runCommand: commands.run,
       async [Symbol.asyncDispose]() {
         await commands[Symbol.asyncDispose]();
@@ -71,6 +72,13 @@ export function openToolbox(values: ConfigValues, { env, dataDir }: Part, tools:
       },
     };
   };
+}
+
+/** All sessions take the locks of several files in the same order, so that none waits for itself. */
+async function exclusively<Result>(paths: readonly string[], job: () => Promise<Result>): Promise<Result> {
+  await using locks = new AsyncDisposableStack();
+  for (const path of [...new Set(paths)].sort()) locks.use(await processPathLocks.acquire(path));
+  return await job();
 }
 
 /** Folders files must stay in: the configured ones and the session's own. Undefined: anywhere. */

@@ -40,6 +40,7 @@ export function createRunCommand(options: RunCommandOptions): AsyncDisposable & 
       command = await options.runner.start({
         argv: ["bash", "-c", request.command],
         workingDirectory: options.workingDirectory,
+        stdin: request.input,
         env: buildShellEnvironment({
           server: options.server,
           policy: options.policy,

@@ -97,7 +97,8 @@ function* ending(
 /** Text of the newest user message that is a message of the user, not only results of calls. */
 function commandText(messages: readonly Message[]): string {
   const message = messages.findLast(
-    ({ role, content }) => role === "user" && !content.some((block) => block.type === "tool_result"),
+    ({ role, content, origin }) =>
+      role === "user" && origin !== "skill" && !content.some((block) => block.type === "tool_result"),
   );
   const texts = (message?.content ?? []).filter((block) => block.type === "text").map((block) => block.text);
   return texts.join("\n");

@@ -1,0 +1,28 @@
+import { TriviumError } from "@trivium/core";
+import type { CrabcodeRuntime, SessionGate } from "@trivium/crabcode-runtime";
+import type { ChoiceAsker } from "@trivium/grok-tools-runtime";
+
+/** Gives the permissions and the people of a conversation. @throws {@link TriviumError} `notFound` */
+export type OpenGate = CrabcodeRuntime["openGate"];
+
+/** {@link OpenGate} of a server that has no conversations. */
+export const noConversations: OpenGate = () =>
+  Promise.reject(
+    new TriviumError("notFound", "no session has that id: this server does not serve conversations"),
+  );
+
+/**
+ * Asks the people of a conversation what tools ask.
+ *
+ * @param prefix tells calls of different tool sessions apart, which may have the same ids
+ */
+export function toChoiceAsker(gate: SessionGate, prefix: string): ChoiceAsker {
+  return {
+    async choose({ callId, number, question, options, isMultiple: multiple, signal }) {
+      const toolUseId = `${prefix}${callId}/${number}`;
+      const { selected, resolution } = await gate.choose({ toolUseId, question, options, multiple, signal });
+      if (resolution === "expired") return { type: "expired" };
+      return selected.length === 0 ? { type: "cancelled" } : { type: "chosen", labels: selected };
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { AgentManager } from "../agents/agent-manager.ts";
+import { agentTools } from "../agents/agent-tools.ts";
+import { checkpointTools } from "../checkpoints/checkpoint-tools.ts";
+import type { SessionCheckpoints } from "../checkpoints/session-checkpoints.ts";
+import { codeTools } from "../code/code-tools.ts";
+import { SessionMcp } from "../mcp/session-mcp.ts";
+import { SessionSkills } from "../skills/session-skills.ts";
+import { createMemory } from "../tools/memory.ts";
+import { type ChangingTools, SessionTools } from "../tools/session-tools.ts";
+import { builtInTools } from "../tools/tool-set.ts";
+import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
+
+/** The servers whose tools a session has, not started yet; undefined where there are none. Owned by the session. */
+export function openMcp(environment: SessionEnvironment, parts: SessionParts): SessionMcp | undefined {
+  const { openMcp: open, userFolder, homeFolder, logger } = environment;
+  if (open === undefined) return undefined;
+  const { sessionId, cwd, settings } = parts;
+  const { isTrustedFolder, mcpServers } = settings;
+  const sources = { cwd, userFolder, homeFolder, isTrustedFolder, settings: mcpServers };
+  return new SessionMcp({ sessionId, sources, open, logger });
+}
+
+/** The skills of a session; undefined where nobody looks for any. */
+export function openSkills(environment: SessionEnvironment, parts: SessionParts): SessionSkills | undefined {
+  const { skills: port, userFolder, homeFolder, clock, logger } = environment;
+  if (port === undefined) return undefined;
+  return new SessionSkills({ port, cwd: parts.cwd, userFolder, homeFolder, clock, logger });
+}
+
+/** The tools of a session. */
+export function openTools(
+  environment: SessionEnvironment,
+  { settings }: Pick<SessionParts, "settings">,
+  {
+    agents,
+    checkpoints,
+    others,
+  }: {
+    agents: () => AgentManager;
+    checkpoints: () => SessionCheckpoints;
+    /** Those that come and go. */
+    others: readonly ChangingTools[];
+  },
+): SessionTools {
+  const { ids, codeCells, userFolder } = environment;
+  const code = codeCells === undefined || !settings.code.isEnabled ? [] : codeTools(codeCells);
+  const memory = createMemory({ newId: () => ids.hex(6), userFolder });
+  const builtIn = [...builtInTools(() => ids.hex(4)), memory, ...checkpointTools(checkpoints)];
+  return new SessionTools([...builtIn, ...code, ...agentTools(agents)], others);
+}
