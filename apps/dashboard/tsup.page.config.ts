@@ -1,7 +1,5 @@
-import { defineConfig } from "tsup";
-
 // One file with everything in it: a page that is served from a folder has no package manager.
-export default defineConfig({
+export default {
   entry: ["src/page/app.ts"],
   outDir: "dist/page",
   format: "esm",
@@ -12,4 +10,4 @@ export default defineConfig({
   sourcemap: false,
   clean: false,
   dts: false,
-});
+};

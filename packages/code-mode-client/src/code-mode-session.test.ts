@@ -1,4 +1,4 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { ManualClock } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import { CellBusyError } from "./cell-busy-error.ts";
@@ -10,6 +10,14 @@ const settled = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 const isSessionClosed = (thrown: unknown) => SessionClosedError.isInstance(thrown);
 const invocation = (index: number) => `00000000-0000-4000-8000-00000000010${index}`;
 const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+/** Gives what was received before the end of a call after it, as transports do that took several messages at once. */
+function buffering(transport: Transport): Transport {
+  return {
+    unary: (...call) => transport.unary(...call),
+    stream: (method, _signal, ...call) => transport.stream(method, undefined, ...call),
+  };
+}
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await settled();
@@ -334,6 +342,54 @@ describe("serveTools", () => {
     await using session = await CodeModeSession.open(new FakeHost().transport);
     await session.serveTools({ tool: () => 1 });
     await expect(session.serveTools({ tool: () => 2 })).rejects.toMatchObject({ kind: "alreadyExists" });
+  });
+});
+
+describe("what a host sends behind a message that ends the session", () => {
+  it("is not acted on", async () => {
+    const acted: unknown[] = [];
+    const host: FakeHost = new FakeHost({
+      async *execute({ executionId }) {
+        yield { event: { case: "started", value: { executionId, cellId: "1" } } };
+        const call = { executionId, cellId: "1", toolName: { name: "tool" } };
+        host.call({ ...call, sessionId: "another", invocationId: invocation(1) });
+        host.call({ ...call, invocationId: invocation(2) });
+        await new Promise(() => {});
+      },
+    });
+    const session = await CodeModeSession.open(buffering(host.transport), {
+      onToolCall: ({ name }) => acted.push(name),
+    });
+    void session.execute("", { tools: [{ name: "tool" }] }).catch(() => {});
+    await session.ended;
+    await settled();
+    expect(acted).toEqual([]);
+  });
+
+  it("says nothing to the program's caller", async () => {
+    const acted: unknown[] = [];
+    const host: FakeHost = new FakeHost({
+      async *execute({ executionId, toolCallId }) {
+        yield { event: { case: "started", value: { executionId, cellId: "1" } } };
+        const said = { executionId, cellId: "1", text: "x" };
+        host.event({
+          case: "notification",
+          value: { ...said, notificationId: invocation(1), callId: "another" },
+        });
+        host.event({
+          case: "notification",
+          value: { ...said, notificationId: invocation(2), callId: toolCallId },
+        });
+        await new Promise(() => {});
+      },
+    });
+    const session = await CodeModeSession.open(buffering(host.transport), {
+      onNotification: ({ text }) => void acted.push(text),
+    });
+    void session.execute("").catch(() => {});
+    await session.ended;
+    await settled();
+    expect(acted).toEqual([]);
   });
 });
 
@@ -687,10 +743,12 @@ describe("a delegate", () => {
     await using session = await CodeModeSession.open(host.transport, {
       serverTools: "grok",
       toolSession: "mine",
+      permissionSession: "people",
       onToolCall: () => 1,
     });
     expect(host.openHeaders[0]?.get("trivium-server-tools")).toBe("grok");
     expect(host.openHeaders[0]?.get("x-trivium-session")).toBe("mine");
+    expect(host.openHeaders[0]?.get("trivium-permission-session")).toBe("people");
     expect(host.subscribed).toEqual([]);
     await session.execute("", {
       tools: [{ name: "b" }, { name: "grok_ls", toolName: "ls", namespace: "grok" }],

@@ -5,7 +5,7 @@ import type { WaitOptions } from "./session-options.ts";
 export interface FollowedSession {
   readonly isOver: boolean;
   wait(cellId: string, options: WaitOptions): Promise<CellAnswer>;
-  terminate(cellId: string): Promise<CellAnswer>;
+  terminate(cellId: string): Promise<unknown>;
 }
 
 /** Yields the first outcome and those that follow, to the last. Leaving the loop early terminates the cell. */

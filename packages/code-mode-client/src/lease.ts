@@ -20,6 +20,8 @@ export async function readLease(events: AsyncIterable<SessionEvent>, parts: Leas
   const { link, watch, executions } = parts;
   try {
     for await (const { event } of events) {
+      // What had been received already when the session ended says nothing any more.
+      if (link.hasEnded) break;
       watch.heard(event.case === "heartbeat");
       take(event, parts);
     }

@@ -41,17 +41,26 @@ export function toOpenRequest(
 }
 
 /** Metadata of an OpenSession. @throws {@link TriviumError} `invalidInput` for a name that no metadata can carry. */
-export function toOpenHeaders({ serverTools, toolSession }: OpenSessionOptions): CallOptions {
+export function toOpenHeaders({
+  serverTools,
+  toolSession,
+  permissionSession,
+}: OpenSessionOptions): CallOptions {
   const headers = new Headers();
   if (serverTools !== undefined) headers.set("trivium-server-tools", serverTools);
-  if (toolSession !== undefined) {
-    if (!/^[\x21-\x7e]+$/.test(toolSession)) {
-      throw new TriviumError(
-        "invalidInput",
-        `toolSession is ${JSON.stringify(toolSession)}; it may only have visible ASCII characters`,
-      );
-    }
-    headers.set("x-trivium-session", toolSession);
+  if (toolSession !== undefined) headers.set("x-trivium-session", metadata({ toolSession }));
+  if (permissionSession !== undefined) {
+    headers.set("trivium-permission-session", metadata({ permissionSession }));
   }
   return { headers };
+}
+
+/** The value of an option. @throws {@link TriviumError} `invalidInput` */
+function metadata(option: Readonly<Record<string, string>>): string {
+  const [name = "", value = ""] = Object.entries(option).flat();
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  throw new TriviumError(
+    "invalidInput",
+    `${name} is ${JSON.stringify(value)}; it may only have visible ASCII characters`,
+  );
 }

@@ -53,6 +53,11 @@ export interface OpenSessionOptions {
   readonly serverTools?: "grok" | "grok;read-only" | "none";
   /** Grok tools session whose tools, state and folder those are. Default: the server chooses. */
   readonly toolSession?: string;
+  /**
+   * CrabCode session of the same server that is asked where rules for those tools say so, and whose own rules, mode and
+   * grants hold for their calls too. Default: nobody is asked, and what rules would ask about is denied.
+   */
+  readonly permissionSession?: string;
   /** Ends the opening; it has no effect on the open session. */
   readonly signal?: AbortSignal;
   /** Default: the system's. */

@@ -7,6 +7,7 @@ export {
 } from "./code-mode-runtime.ts";
 export type { CellEngine, CellOutput } from "./engine/cell-engine.ts";
 export { type CellEngineOptions, createCellEngine } from "./engine/create-cell-engine.ts";
+export { LOST_TEXT } from "./engine/loss-texts.ts";
 export { type CodeModeLimits, defaultCodeModeLimits } from "./limits.ts";
 export type { OutputMode } from "./output/output-buffer.ts";
 export { RecentIds } from "./recent-ids.ts";

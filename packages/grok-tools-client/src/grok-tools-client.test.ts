@@ -55,6 +55,7 @@ describe("openToolSession", () => {
             request,
             session: requestHeader.get("x-trivium-session"),
             cwd: requestHeader.get("x-trivium-cwd"),
+            asks: requestHeader.get("trivium-permission-session"),
           };
           return create(FinalizeToolServerConfigResponseSchema, {
             message: "ok\nwarning: state_corrupt",
@@ -65,6 +66,7 @@ describe("openToolSession", () => {
       {
         sessionId: "s",
         cwd: "/w",
+        permissionSession: "people",
         initialState: { params: {} },
         tools: [
           "Sample:a",
@@ -75,6 +77,7 @@ describe("openToolSession", () => {
     expect(seen).toMatchObject({
       session: "s",
       cwd: "/w",
+      asks: "people",
       request: {
         initialToolStateJson: '{"params":{}}',
         tools: [

@@ -33,6 +33,10 @@ export class GrokToolsClient {
   async finalize(config: ToolSessionConfig, options: { signal?: AbortSignal } = {}): Promise<ToolSession> {
     const headers = sessionHeaders(this.sessionId);
     if (config.cwd !== undefined) headers.set("x-trivium-cwd", toHeaderText("cwd", config.cwd));
+    const { permissionSession } = config;
+    if (permissionSession !== undefined) {
+      headers.set("trivium-permission-session", toHeaderText("permissionSession", permissionSession));
+    }
     try {
       const response = await this.#rpc.finalizeToolConfigRequest(toFinalizeRequest(config), {
         ...options,

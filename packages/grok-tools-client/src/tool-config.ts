@@ -22,6 +22,8 @@ export interface ToolSessionConfig {
   readonly tools: readonly (string | ToolConfig)[];
   /** Folder of the session on the server, absolute or relative to the server's workspace. */
   readonly cwd?: string;
+  /** CrabCode session of the same server whose people are asked what `ask_user_question` asks. */
+  readonly permissionSession?: string;
   /** Add notices about background work to texts. Default false. */
   readonly reminders?: boolean;
   /** From {@link ToolSession.state} of an earlier session. */

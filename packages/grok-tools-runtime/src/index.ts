@@ -3,6 +3,7 @@
 export { builtInTools } from "./catalogue/built-in-tools.ts";
 export type { AuthorisationRequest, CallOptions } from "./execute/call-options.ts";
 export type { ToolAnswer } from "./execute/tool-answer.ts";
+export { recoverInterruptedWrites } from "./files/edit-engine/recover-writes.ts";
 export type { ToolConfig } from "./finalize/tool-config.ts";
 export { FinalizeConfigError, type Violation } from "./finalize/violation.ts";
 export {
@@ -11,15 +12,21 @@ export {
   type GrokToolsRuntimeOptions,
   type OpenSessionOptions,
 } from "./grok-tools-runtime.ts";
-export { type LspServerConfig, lspServerConfig } from "./lsp/config/lsp-server-config.ts";
 export type { CallbackDialer } from "./notifications/callback-dialer.ts";
 export { chunkText } from "./output/chunk.ts";
 export { jsonPieces, textPieces } from "./output/text-pieces.ts";
 export type { CommandRunner } from "./process/command-runner.ts";
 export { createCommandRunner, type ProcessRunner } from "./process/create-command-runner.ts";
 export type { ProgramRunner } from "./process/program-runner.ts";
+export type { ChoiceAsker } from "./questions/choice-asker.ts";
 export { ripgrepVersion } from "./search/ripgrep-version.ts";
-export type { SubagentOutcome, SubagentRun, SubagentRunner } from "./subagents/subagent-runner.ts";
+export type {
+  SubagentOutcome,
+  SubagentProgress,
+  SubagentRun,
+  SubagentRunner,
+} from "./subagents/subagent-runner.ts";
+export type { SubagentSession } from "./subagents/subagent-session.ts";
 // For those who write tools.
 export { defineTool, type Tool } from "./tool.ts";
 export type { ToolCard } from "./tool-card.ts";

@@ -59,7 +59,7 @@ export interface TouchedFile {
   /** Absolute. */
   readonly path: string;
   readonly callId: string;
-  /** Of a write: the content before (null: a new file) and after. */
+  /** Of a write: the content before (null: a new file) and after. To be looked at at once: it is made when it is. */
   readonly content?: { readonly before: string | null; readonly after: string } | undefined;
 }
 

@@ -3,6 +3,7 @@ import { ErrorCode } from "@trivium/proto/grok-tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ToolAnswer } from "./execute/tool-answer.ts";
+import { orderedObject } from "./ordered-json.ts";
 import type { ResourceDefinition } from "./session-resource.ts";
 import { count, echo, fail, unavailable, waitingTool } from "./testing/sample-tools.ts";
 import { testRuntime } from "./testing/test-runtime.ts";
@@ -166,6 +167,19 @@ describe("ToolSession.execute", () => {
     expect(errorOf(await session.execute("echo", {})).suggestion).toContain("say");
   });
 
+  it("renames what stands at the top and nothing below", async () => {
+    await using test = await testRuntime(tools);
+    const session = test.runtime.sessions.session(undefined);
+    const paramsNameOverrides = { note: "id", items: "text", text: "items" };
+    const report = await session.finalize({ tools: [{ id: "Sample:echo", paramsNameOverrides }] });
+    expect(report.tools[0]?.inputSchema).toMatchObject({
+      required: ["items"],
+      properties: { id: {}, items: {}, text: { items: { properties: { id: {} }, required: ["id"] } } },
+    });
+    const input = { items: "x", id: "a note", text: [{ id: "1" }] };
+    expect(valueOf(await session.execute("echo", input)).promptText).toBe("x");
+  });
+
   it("refuses one parameter in two spellings", async () => {
     await using test = await testRuntime(tools);
     const session = test.runtime.sessions.session(undefined);
@@ -205,6 +219,36 @@ describe("ToolSession.execute", () => {
     for (const expected of ["1", "2", "3"]) {
       expect(valueOf(await other.execute("count", {})).promptText).toBe(expected);
     }
+  });
+
+  it("tells a reminder once, in the text alone, and none beside a concise tool", async () => {
+    const concise = defineTool({
+      id: "GrokBuildConcise:look",
+      kind: "read",
+      capabilities: { readOnly: true },
+      description: "Looks.",
+      input: z.object({}),
+      output: { schema: z.object({ type: z.literal("Text") }), fields: [] },
+      run: () => Promise.resolve({ output: { type: "Text" }, promptText: "" }),
+    });
+    await using test = await testRuntime([...tools, concise]);
+    const counts = async (session: ToolSession, more: string[]) => {
+      const ids = ["Sample:echo", "Sample:count", ...more];
+      await session.finalize({ tools: ids.map((id) => ({ id })), systemRemindersEnabled: true });
+      const answers = [];
+      for (let call = 0; call < 4; call++) answers.push(valueOf(await session.execute("count", {})));
+      return answers;
+    };
+    const told = await counts(test.runtime.sessions.session("a"), []);
+    expect(told.map(({ promptText }) => promptText.includes("counted to three"))).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
+    expect(told.map(({ output }) => output)).toEqual([1, 2, 3, 4].map((count) => ({ type: "Text", count })));
+    const silent = await counts(test.runtime.sessions.session("b"), ["GrokBuildConcise:look"]);
+    expect(silent.map(({ promptText }) => promptText)).toEqual(["1", "2", "3", "4"]);
   });
 
   it.each([
@@ -411,6 +455,32 @@ describe("a call with an idempotency key", () => {
       details: { kind: "logical" },
     });
     expect(valueOf(await again.execute("count", {})).promptText).toBe("2");
+  });
+
+  it("is answered again with every key in its place, also those that look like numbers", async () => {
+    const numbered = defineTool({
+      id: "Sample:numbered",
+      kind: "read",
+      capabilities: { readOnly: true },
+      description: "Numbers.",
+      input: z.object({}),
+      output: { schema: z.object({ type: z.literal("Text") }), fields: [] },
+      run() {
+        const byId = orderedObject([
+          ["10", "first"],
+          ["2", "second"],
+        ]);
+        return Promise.resolve({ output: { type: "Text", byId }, promptText: "" });
+      },
+    });
+    await using test = await testRuntime([numbered]);
+    const run = async (): Promise<string> => {
+      await using session = await test.runtime.openSession({ id: "s", tools: ["Sample:numbered"] });
+      const answer = await session.execute("numbered", {}, { idempotencyKey: "k" });
+      return JSON.stringify(valueOf(answer).output);
+    };
+    expect(await run()).toBe('{"type":"Text","byId":{"10":"first","2":"second"}}');
+    expect(await run()).toBe('{"type":"Text","byId":{"10":"first","2":"second"}}');
   });
 
   it("is forgotten after a day", async () => {

@@ -9,6 +9,7 @@ import { type FinalizeResult, finalizeToolset } from "./finalize/finalize-toolse
 import type { ToolConfig } from "./finalize/tool-config.ts";
 import { type FinalizedToolset, snapshotState } from "./finalized-toolset.ts";
 import type { JsonObject } from "./json.ts";
+import type { ChoiceAsker } from "./questions/choice-asker.ts";
 import { type PendingQuestions, pendingQuestions } from "./questions/pending-questions.ts";
 import type { RuntimePorts } from "./runtime-ports.ts";
 import type { SubagentControl } from "./subagents/subagents.ts";
@@ -25,6 +26,14 @@ export interface FinalizeReport extends Omit<FinalizeResult, "toolset"> {
   /** In the order of the configuration. */
   readonly tools: readonly ToolCard[];
   readonly sessionId: string;
+}
+
+/** What finalize takes besides the tools. */
+export interface FinalizeOptions {
+  /** Folder of the session, absolute or relative to the workspace. Default: the workspace. */
+  readonly cwd?: string | undefined;
+  /** Asks people about choices. Default: questions wait in the session's own list. */
+  readonly choiceAsker?: ChoiceAsker | undefined;
 }
 
 /** What a session needs from where it is kept. */
@@ -57,6 +66,8 @@ export class ToolSession implements AsyncDisposable {
   #closing: Promise<void> | undefined;
   #closeReason = "the session is closed";
   #callCount = 0;
+  /** Asks people what its tools ask. */
+  #choiceAsker: ChoiceAsker | undefined;
 
   /** @internal Sessions are made by the runtime. */
   constructor(ports: RuntimePorts, key: string | undefined, host: SessionHost) {
@@ -85,8 +96,8 @@ export class ToolSession implements AsyncDisposable {
    * @throws {@link FinalizeConfigError} with all violations of a phase; {@link TriviumError} `failedPrecondition` when
    * the session is finalized already, `invalidInput` for its folder.
    */
-  finalize(config: ToolConfig, options: { readonly cwd?: string | undefined } = {}): Promise<FinalizeReport> {
-    const result = this.#finalizing.then(() => this.#finalize(config, options.cwd));
+  finalize(config: ToolConfig, options: FinalizeOptions = {}): Promise<FinalizeReport> {
+    const result = this.#finalizing.then(() => this.#finalize(config, options));
     this.#finalizing = result.catch(() => {});
     return result;
   }
@@ -109,7 +120,12 @@ export class ToolSession implements AsyncDisposable {
     options.signal?.throwIfAborted();
     const callId = options.callId || this.#ports.ids.timeOrderedUuid();
     const run = (signal: AbortSignal | undefined): Promise<ToolAnswer> =>
-      this.#run(toolset, { callId, toolName, input, options: { ...options, signal } });
+      this.#run(toolset, {
+        callId,
+        toolName,
+        input,
+        options: { choiceAsker: this.#choiceAsker, ...options, signal },
+      });
     const { idempotencyKey } = options;
     if (idempotencyKey === undefined) return await run(options.signal);
     return await toolset.repeatedCalls.answer({
@@ -194,7 +210,7 @@ export class ToolSession implements AsyncDisposable {
     return this.close();
   }
 
-  async #finalize(config: ToolConfig, cwd: string | undefined): Promise<FinalizeReport> {
+  async #finalize(config: ToolConfig, { cwd, choiceAsker }: FinalizeOptions): Promise<FinalizeReport> {
     this.#assertOpen();
     if (this.#toolset !== undefined) {
       throw new TriviumError(
@@ -209,9 +225,10 @@ export class ToolSession implements AsyncDisposable {
       const sessionSignal = this.#controller.signal;
       const open = this.controls.openDefaults;
       const complete = withOpenDefaults(config, open);
-      const request = { config: complete, cwd, sessionId, folderKey, sessionSignal, open };
+      const request = { config: complete, cwd, sessionId, folderKey, sessionSignal, session: this, open };
       const { toolset, ...told } = await finalizeToolset(this.#ports, request);
       this.#toolset = toolset;
+      this.#choiceAsker = choiceAsker;
       this.#folderClaim = claim;
       return { ...told, tools: listCards(this.#cardSource(toolset)), sessionId };
     } catch (thrown) {

@@ -29,6 +29,8 @@ export interface ToolSettings {
   readonly fileWrittenContent: "full" | "none";
   /** Read kinds of subagents from `.grok/agents` and `.claude/agents` of the project and the user. */
   readonly agentDefinitions: boolean;
+  /** Documents with instructions that the model can load. */
+  readonly skills: SkillSettings;
   /** Notes that the memory tools search. */
   readonly memory: MemorySettings;
   /** Run workflow scripts. In a running runtime: whether it has an engine for them and may use it. */
@@ -110,6 +112,14 @@ export interface MediaSettings extends KeySource {
   readonly model: string;
 }
 
+/** Where skills are looked for besides `.grok` and `.agents` of the project and the user. */
+export interface SkillSettings {
+  /** Also in `.claude` and `.cursor`, where other programs keep theirs. */
+  readonly compat: boolean;
+  /** Further folders with `skills/` and `commands/`, for all sessions. Absolute. */
+  readonly folders: readonly string[];
+}
+
 /** Where notes are kept besides the project and the session. */
 export interface MemorySettings {
   /** False: the memory tools answer NOT_IMPLEMENTED. */
@@ -144,6 +154,7 @@ export const defaultToolSettings: ToolSettings = {
   pathHints: true,
   fileWrittenContent: "full",
   agentDefinitions: false,
+  skills: { compat: true, folders: [] },
   memory: { enabled: true, globalDir: undefined },
   workflow: true,
   answersQuestions: false,

@@ -2,6 +2,7 @@ import type { ErrorCode, ToolCategory } from "@trivium/proto/grok-tools";
 import type { z } from "zod";
 import { toInputError } from "./input/input-error.ts";
 import type { JsonObject } from "./json.ts";
+import type { ChoiceAsker } from "./questions/choice-asker.ts";
 import type { ResourceDefinition, SessionScope, TouchedFile } from "./session-resource.ts";
 import type { SubagentHost } from "./subagents/subagents.ts";
 import { categoryOfKind, type ToolKind } from "./tool-kind.ts";
@@ -170,6 +171,8 @@ export interface ToolContext<Params = unknown> extends SessionScope {
   readonly parameterName: (canonicalName: string) => string;
   /** Turn of the host's model that this call belongs to, when it said so. */
   readonly promptId: string | undefined;
+  /** Asks people about choices. Absent: questions wait in the session's own list. */
+  readonly choiceAsker?: ChoiceAsker | undefined;
   /** Reports output while the tool runs. Never blocks and never fails. */
   readonly progress: (chunk: ToolProgress) => void;
   /** Every tool that reads, lists or writes a file says so after it did. Never blocks and never fails. */

@@ -6,7 +6,12 @@ import {
   FinalizeToolServerConfigResponseSchema,
 } from "@trivium/proto/grok-tools";
 import { toRefusalStatus } from "./refusal-status.ts";
-import { type GrokToolsServiceDeps, type RequestHeaders, sessionOf } from "./request-metadata.ts";
+import {
+  choiceAskerOf,
+  type GrokToolsServiceDeps,
+  type RequestHeaders,
+  sessionOf,
+} from "./request-metadata.ts";
 import { toWireToolInfo } from "./to-wire.ts";
 
 /**
@@ -19,10 +24,11 @@ export async function finalizeToolConfig(
   request: FinalizeToolServerConfigRequest,
   context: RequestHeaders,
 ): Promise<FinalizeToolServerConfigResponse> {
+  const choiceAsker = await choiceAskerOf(deps, context);
   const session = sessionOf(deps, context, "finalize");
   const cwd = context.requestHeader.get("x-trivium-cwd") ?? undefined;
   try {
-    const report = await session.finalize(toToolConfig(request), { cwd });
+    const report = await session.finalize(toToolConfig(request), { cwd, choiceAsker });
     return toResponse(deps, report);
   } catch (thrown) {
     throw toRefusalStatus(thrown);

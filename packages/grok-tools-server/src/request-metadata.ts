@@ -1,11 +1,24 @@
 import type { HandlerContext } from "@connectrpc/connect";
 import { TriviumError } from "@trivium/core";
-import type { CallOptions, GrokToolsRuntime, ToolSession } from "@trivium/grok-tools-runtime";
+import type { CallOptions, ChoiceAsker, GrokToolsRuntime, ToolSession } from "@trivium/grok-tools-runtime";
 
 /** What the service works with. */
 export interface GrokToolsServiceDeps {
   readonly runtime: GrokToolsRuntime;
+  /** The people of sessions of another service, whom tools can ask. Absent: there are none. */
+  readonly openChoiceAsker?: OpenChoiceAsker | undefined;
 }
+
+/**
+ * Gives who is asked in the session that `trivium-permission-session` names, for the tools of one tool session
+ * (undefined: the default one).
+ *
+ * @throws {@link TriviumError} `notFound` when there is no such session.
+ */
+export type OpenChoiceAsker = (
+  permissionSession: string,
+  toolSession: string | undefined,
+) => Promise<ChoiceAsker>;
 
 /** The part of a handler's context that all handlers read. */
 export type RequestHeaders = Pick<HandlerContext, "requestHeader">;
@@ -17,6 +30,23 @@ export function sessionOf(
   purpose: "finalize" | "use" = "use",
 ): ToolSession {
   return runtime.sessions.session(requestHeader.get("x-trivium-session") ?? undefined, purpose);
+}
+
+/**
+ * Whom the tools of a session ask, when its finalize says so.
+ *
+ * @throws {@link TriviumError} `notFound` for a session that does not exist.
+ */
+export async function choiceAskerOf(
+  { openChoiceAsker }: GrokToolsServiceDeps,
+  { requestHeader }: RequestHeaders,
+): Promise<ChoiceAsker | undefined> {
+  const named = requestHeader.get("trivium-permission-session");
+  if (named === null) return undefined;
+  if (openChoiceAsker !== undefined) {
+    return await openChoiceAsker(named, requestHeader.get("x-trivium-session") ?? undefined);
+  }
+  throw new TriviumError("notFound", "this server has no sessions whose people could be asked");
 }
 
 /**

@@ -37,6 +37,8 @@ export class McpServer {
   readonly #closing = new AbortController();
   #state: McpServerStatus["state"] = "idle";
   #error: string | undefined;
+  /** Monotonic; when it failed last. */
+  #failedMs = 0;
   #session: ServerSession | undefined;
   #opening: Promise<ServerSession> | undefined;
   /** Connections that were given up and are ending. */
@@ -56,6 +58,11 @@ export class McpServer {
 
   get status(): McpServerStatus {
     return { name: this.name, state: this.#state, toolCount: this.#tools.length, error: this.#error };
+  }
+
+  /** Whether it has failed, at least so long ago. */
+  hasFailedFor(ms: number): boolean {
+    return this.#state === "failed" && this.#deps.clock.monotonic() - this.#failedMs >= ms;
   }
 
   /**
@@ -182,6 +189,7 @@ export class McpServer {
         : withoutSecrets(messageOf(cause), this.#config);
       if (this.#closing.signal.aborted) throw abortReason(this.#closing.signal);
       this.#state = "failed";
+      this.#failedMs = clock.monotonic();
       this.#error = reason;
       this.#deps.logger.warn({ server: this.name, reason }, "an MCP server cannot be used");
       const isUnauthorized = TriviumError.isInstance(cause) && cause.kind === "unauthenticated";

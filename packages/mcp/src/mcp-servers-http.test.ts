@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { silentLogger, systemClock } from "@trivium/core";
 import { describe, expect, it } from "vitest";
 import { McpServers } from "./mcp-servers.ts";
@@ -123,5 +125,58 @@ describe("McpServers over HTTP", { timeout: 30_000 }, () => {
     await call(servers, "add_tool", { name: "fresh" });
     await updated.promise;
     expect(servers.tools().map(({ name }) => name)).toContain("fresh");
+  });
+
+  it.each([undefined, "sse" as const])(
+    "talks to a server that knows only the older way (%s)",
+    async (transport) => {
+      await using server = await HttpTestServer.start({ isOlder: true });
+      const updated = Promise.withResolvers<void>();
+      await using servers = new McpServers({
+        servers: { test: { url: server.url, transport } },
+        startProcess: startTestProcess,
+        clock: systemClock,
+        logger: silentLogger,
+        onChange: ({ kind }) => kind === "updated" && updated.resolve(),
+      });
+      expect(await call(servers, "echo", { text: "hello" })).toMatchObject({
+        content: [{ kind: "text", text: "hello" }],
+      });
+      expect(server.methods[0]).toBe(transport === undefined ? "POST" : "GET");
+      await call(servers, "add_tool", { name: "fresh" });
+      await updated.promise;
+      expect(servers.tools().map(({ name }) => name)).toContain("fresh");
+      expect(server.sessionCount).toBe(1);
+    },
+  );
+
+  it("does not wait for an answer over the older way when its stream was cut, and connects again", async () => {
+    await using server = await HttpTestServer.start({ isOlder: true });
+    await using servers = open(server.url);
+    await servers.connect("test", never);
+    const before = server.methods.length;
+    const running = call(servers, "slow");
+    while (server.methods.length === before) await new Promise((resolve) => setImmediate(resolve));
+    server.cutConnections();
+    expect(await running).toMatchObject({ kind: "failure", reason: "unavailable" });
+    expect(await call(servers, "echo", { text: "again" })).toMatchObject({ wasReconnected: true });
+  });
+
+  it("tells what was said first when neither way works", async () => {
+    const methods: (string | undefined)[] = [];
+    const server = createServer(({ method }, response) => {
+      methods.push(method);
+      response.writeHead(404).end(`nothing to ${method}`);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(() => void server.close());
+    const servers = cleanUp.use(open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`));
+    expect(await call(servers, "echo")).toMatchObject({
+      kind: "failure",
+      reason: "unavailable",
+      message: expect.stringContaining("nothing to POST"),
+    });
+    expect(methods).toEqual(["POST", "GET"]);
   });
 });

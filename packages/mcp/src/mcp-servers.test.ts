@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { silentLogger, systemClock } from "@trivium/core";
 import { ManualClock, temporaryFolder } from "@trivium/core/testing";
@@ -140,6 +141,8 @@ describe("McpServers over a program", { timeout: 30_000 }, () => {
     });
     // The same server answers: the connection has outlived the call.
     expect(await call(servers, "echo", { text: "x" })).toMatchObject({ wasReconnected: false });
+    // The server may be told of both at once.
+    while (!existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
     expect(await readFile(file, "utf8")).toBe("cancelled");
   });
 
@@ -173,6 +176,27 @@ describe("McpServers over a program", { timeout: 30_000 }, () => {
     expect(servers.tools().length).toBe(error === undefined ? 5000 : 0);
   });
 
+  it("asks a server that changes its tools all the time now and then", async () => {
+    const clock = new ManualClock();
+    let updateCount = 0;
+    const updates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const servers = open({
+      servers: { test: { command: process.execPath, args: ["-e", restlessServer] } },
+      clock,
+      onChange: ({ kind }) => kind === "updated" && updates[updateCount++]?.resolve(),
+    });
+    await servers.connect("test", never);
+    await updates[0]?.promise;
+    // Each answer tells of what the server was asked before it.
+    for (let count = 0; count < 5; count += 1) {
+      expect(textOf(await call(servers, "lists"))).toContain("asked 2 times");
+    }
+    await clock.advance(1000);
+    await updates[1]?.promise;
+    expect(textOf(await call(servers, "lists"))).toContain("asked 3 times");
+    await settledWhileAdvancing(servers[Symbol.asyncDispose](), clock);
+  });
+
   it("says why a server cannot be used", async () => {
     const exits = { ...testServerCommand(), env: { MCP_TEST_START: "exit" } };
     await using servers = open({ servers: { test: exits, missing: { command: "/no/such/program" } } });
@@ -183,6 +207,37 @@ describe("McpServers over a program", { timeout: 30_000 }, () => {
     expect(test?.error).toMatch(/exit code 7.*the test server starts/);
     expect(missing).toMatchObject({ state: "failed" });
     expect(await call(servers, "echo")).toMatchObject({ kind: "failure", reason: "unavailable" });
+  });
+
+  it("tries servers that failed again when it is told to, not at once", async () => {
+    const clock = new ManualClock();
+    let isInstalled = false;
+    let startCount = 0;
+    await using servers = open({
+      clock,
+      async startProcess(...args) {
+        startCount += 1;
+        if (!isInstalled) throw new Error("not installed");
+        return startTestProcess(...args);
+      },
+    });
+    servers.retry(0);
+    expect(startCount).toBe(0);
+    servers.start();
+    await servers.settled(1000, never);
+    servers.retry(30_000);
+    await clock.advance(29_999);
+    servers.retry(30_000);
+    expect(startCount).toBe(1);
+    isInstalled = true;
+    await clock.advance(1);
+    servers.retry(30_000);
+    await servers.settled(1000, never);
+    expect(servers.status()).toMatchObject([{ state: "starting" }]);
+    await servers.connect("test", never);
+    expect(startCount).toBe(2);
+    expect(servers.tools().length).toBeGreaterThan(0);
+    await settledWhileAdvancing(servers[Symbol.asyncDispose](), clock);
   });
 
   it("gives up a server that does not begin to talk", async () => {
@@ -250,3 +305,21 @@ function pagingServer(tools: string): string {
       console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
     });`;
 }
+
+/** Source of a program that tells of changed tools with every list of them. */
+const restlessServer = `
+  let lists = 0;
+  const say = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    if (method === "initialize") {
+      const capabilities = { tools: { listChanged: true } };
+      say({ id, result: { protocolVersion: "2025-06-18", capabilities, serverInfo: { name: "r", version: "1" } } });
+    } else if (method === "tools/list") {
+      lists += 1;
+      say({ id, result: { tools: [{ name: "lists", inputSchema: { type: "object" } }] } });
+      say({ method: "notifications/tools/list_changed" });
+    } else if (method === "tools/call") {
+      say({ id, result: { content: [{ type: "text", text: "asked " + lists + " times" }] } });
+    }
+  });`;

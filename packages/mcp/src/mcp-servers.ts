@@ -44,6 +44,18 @@ export class McpServers implements AsyncDisposable {
   }
 
   /**
+   * Begins to connect every server again that has failed at least `afterMs` ago. {@link McpServers.settled} does not wait
+   * for them.
+   */
+  retry(afterMs: number): void {
+    const never = new AbortController().signal;
+    for (const server of this.#servers.values()) {
+      // It is told by its status, and logged.
+      if (server.hasFailedFor(afterMs)) server.connect(never).catch(() => {});
+    }
+  }
+
+  /**
    * Waits until no server is being started, at most `timeoutMs`.
    *
    * @throws the reason of `signal`.

@@ -14,6 +14,8 @@ export interface McpStdioServerConfig extends McpServerLimits {
 export interface McpHttpServerConfig extends McpServerLimits {
   /** `http:` or `https:`. */
   readonly url: string;
+  /** `sse`: the older way with a stream of events. Absent: the newer one, and the older for servers that refuse it. */
+  readonly transport?: "sse" | undefined;
   /** Sent with every request, for example `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

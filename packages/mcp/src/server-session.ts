@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { abortable, abortReason, type Logger, linkSignals, TriviumError } from "@trivium/core";
+import { abortable, abortReason, type Logger, linkSignals, sleep, TriviumError } from "@trivium/core";
 import { callFailureOf, messageOf } from "./call-failure.ts";
 import { type McpResult, type McpTool, toMcpResult, toMcpTool } from "./mcp-tool.ts";
 import { isStdioServer, type McpServerConfig } from "./server-config.ts";
@@ -15,6 +15,8 @@ const MAX_TOOLS = 5000;
 const MAX_PAGES = 500;
 /** For a changed list. The first one is part of the start. */
 const LIST_MS = 30_000;
+/** Between two changed lists. */
+const LIST_PAUSE_MS = 1000;
 const MAX_LAST_WORDS = 500;
 
 export interface SessionDeps extends TransportDeps {
@@ -33,7 +35,7 @@ export class ServerSession {
   #tools: readonly McpTool[] = [];
   #refreshing: Promise<void> | undefined;
   #isStale = false;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   private constructor(name: string, client: Client, way: OpenTransport) {
     this.#name = name;
@@ -42,12 +44,31 @@ export class ServerSession {
   }
 
   /**
-   * Starts or reaches a server and asks for its tools.
+   * Starts or reaches a server and asks for its tools. A server elsewhere that refuses the newer way is tried by the
+   * older one.
    *
    * @throws {@link TriviumError} `unavailable` with what is known of the reason, `unauthenticated` when the server
    * wants other credentials, what the start of the program threw; the reason of `signal`.
    */
   static async open(
+    name: string,
+    config: McpServerConfig,
+    deps: SessionDeps & { readonly signal: AbortSignal },
+  ): Promise<ServerSession> {
+    try {
+      return await ServerSession.#open(name, config, deps);
+    } catch (cause) {
+      if (isStdioServer(config) || config.transport !== undefined || !isRefusedWay(cause)) throw cause;
+      try {
+        return await ServerSession.#open(name, { ...config, transport: "sse" }, deps);
+      } catch {
+        // What it said first tells more.
+        throw cause;
+      }
+    }
+  }
+
+  static async #open(
     name: string,
     config: McpServerConfig,
     { signal, ...deps }: SessionDeps & { readonly signal: AbortSignal },
@@ -92,7 +113,7 @@ export class ServerSession {
 
   /** Ends the connection, and the server's program if it has one. Never rejects. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     await this.#way.close();
     await this.#client.close();
   }
@@ -103,30 +124,33 @@ export class ServerSession {
     const types = await import("@modelcontextprotocol/sdk/types.js");
     client.setNotificationHandler(types.ToolListChangedNotificationSchema, () => this.#refresh(deps));
     client.onclose = () => {
-      if (!this.#isClosed) deps.onLost(this);
+      if (!this.#closing.signal.aborted) deps.onLost(this);
     };
     await abortable(client.connect(this.#way.transport, { signal, timeout: NEVER_MS }), signal);
     if (client.getServerCapabilities()?.tools !== undefined) this.#tools = await this.#listTools(signal);
   }
 
   /** A server may tell of many changes at once: one question is on its way, and one more follows it. */
-  async #refresh(deps: Omit<SessionDeps, "signal">): Promise<void> {
+  #refresh(deps: Omit<SessionDeps, "signal">): void {
     this.#isStale = true;
+    // Nothing waits for it: a server that always tells of changes would have ever more waiting.
     this.#refreshing ??= this.#refreshUntilFresh(deps).finally(() => {
       this.#refreshing = undefined;
     });
-    await this.#refreshing;
   }
 
   async #refreshUntilFresh(deps: Omit<SessionDeps, "signal">): Promise<void> {
     try {
-      while (this.#isStale && !this.#isClosed) {
+      while (this.#isStale && !this.#closing.signal.aborted) {
         this.#isStale = false;
         using limit = linkSignals([], { timeoutMs: LIST_MS, clock: deps.clock });
         this.#tools = await this.#listTools(limit.signal);
         deps.onToolsChanged(this);
+        // A server that changes its tools all the time is asked now and then.
+        await sleep(deps.clock, LIST_PAUSE_MS, this.#closing.signal);
       }
     } catch (cause) {
+      if (this.#closing.signal.aborted) return;
       // The list stays as it was. A lost connection is told by `onLost`.
       deps.logger.warn({ server: this.#name, cause }, "an MCP server did not list its changed tools");
     }
@@ -160,4 +184,12 @@ export class ServerSession {
     const ended = `its program has ended (${how})`;
     return lastWords === "" ? `${reason}; ${ended}` : `${reason}; ${ended}, its last words: ${lastWords}`;
   }
+}
+
+/** How servers of the older way answer the first request of the newer one. */
+const REFUSING_STATUS: ReadonlySet<unknown> = new Set([400, 404, 405]);
+
+function isRefusedWay(thrown: unknown): boolean {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return cause instanceof Error && "code" in cause && REFUSING_STATUS.has(cause.code);
 }

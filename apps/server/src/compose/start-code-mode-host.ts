@@ -5,6 +5,7 @@ import {
   createV1Host,
   type V1Host,
   type WebSocketHost,
+  warmUpCodeMode,
 } from "@trivium/code-mode-host";
 import { type Logger, randomIds, systemClock } from "@trivium/core";
 import { createEndpoint, type Endpoint } from "@trivium/endpoint";
@@ -78,6 +79,8 @@ export function startCodeModeHost(values: ConfigValues, logger: Logger): CodeMod
     async listenGrpc(address) {
       assertToken(address, token);
       const { url } = await newEndpoint(address).listen(address);
+      // Behind the announcement of the address, which nothing delays.
+      setImmediate(() => void warmUpCodeMode(runtime));
       return url;
     },
     attachGrpc: (pipe) => newEndpoint(undefined).attach(pipe),

@@ -3,6 +3,7 @@ import {
   createGrokToolsRuntime,
   type GrokToolsRuntime,
   type ProcessRunner,
+  recoverInterruptedWrites,
 } from "@trivium/grok-tools-runtime";
 import { createCallbackDialer } from "@trivium/grok-tools-server";
 import type { ConfigValues } from "../config/config-keys.ts";
@@ -27,6 +28,7 @@ export async function startTools(
   codeMode: CodeModePart | undefined,
 ): Promise<ToolsPart> {
   const { stack, logger, env, dataDir } = part;
+  await recoverInterruptedWrites({ dataDir, logger: logger.child({ part: "grok-tools" }) });
   const processes = stack.use(
     await createCommandRunner({
       dataFolder: `${dataDir}/processes`,

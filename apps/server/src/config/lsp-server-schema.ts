@@ -1,4 +1,4 @@
-import { type LspServerConfig, lspServerConfig } from "@trivium/grok-tools-runtime";
+import { type LspServerConfig, lspServerConfig } from "@trivium/grok-tools-runtime/settings";
 import { z } from "zod";
 
 /** The servers of `tools.lsp.servers` by name. */

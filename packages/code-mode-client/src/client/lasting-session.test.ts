@@ -78,6 +78,34 @@ describe("a lasting session", () => {
     expect(await initialResponse).toMatchObject({ cellId: "1", items: [{ text: "hi" }] });
   });
 
+  it("is not waited for longer than the signal of a call allows, and opens for the others", async () => {
+    const mayOpen = Promise.withResolvers<void>();
+    const host: FakeHost = new FakeHost({
+      async *openSession(request) {
+        host.opened.push(request);
+        await mayOpen.promise;
+        yield { event: { case: "opened", value: { sessionId: SESSION_ID } } };
+        yield* host.lease;
+      },
+    });
+    const { session } = harness(host);
+    await using _ = session;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const calls = [
+      session.execute("", { signal }),
+      session.wait("1", { signal }),
+      session.terminate("1", { signal }),
+      session.yieldObservation("1", { signal }),
+    ];
+    const patient = session.execute("");
+    controller.abort(new Error("not so long"));
+    for (const call of calls) await expect(call).rejects.toThrow("not so long");
+    mayOpen.resolve();
+    expect((await patient).cellId).toBe("1");
+    expect(host.opened).toHaveLength(1);
+  });
+
   it("throws what the host answers instead of an admission", async () => {
     const host = new FakeHost({
       async *execute() {
@@ -155,6 +183,34 @@ describe("after a loss", () => {
     expect((await session.terminate("g2:1")).outcome.cellId).toBe("g2:1");
     expect(terminated).toEqual(["1"]);
     expect(events).toEqual(["closed 1"]);
+  });
+
+  it("its cells are refused before another session is opened for them", async () => {
+    const host = yieldingHost();
+    const test = harness(host);
+    const { session } = test;
+    await using _ = session;
+    const { cellId, initialResponse } = await session.execute("");
+    await initialResponse;
+    await lose(host, test);
+    await expect(session.wait(cellId)).rejects.toSatisfy(isStale);
+    await expect(session.yieldObservation(cellId)).rejects.toSatisfy(isStale);
+    expect(host.opened).toHaveLength(1);
+    expect((await session.execute("")).cellId).toBe("g2:1");
+  });
+
+  it("leaving the loop over a lost program is no failure", async () => {
+    const host = yieldingHost();
+    const test = harness(host);
+    const { session } = test;
+    await using _ = session;
+    for await (const { cellId } of session.run("")) {
+      expect(cellId).toBe("1");
+      await lose(host, test);
+      await session.execute("");
+      break;
+    }
+    expect(host.opened).toHaveLength(2);
   });
 
   it("a missing cell is called by the name that the caller knows", async () => {

@@ -1,4 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
+import { abortable } from "@trivium/core";
 import { CodeModeSession } from "../code-mode-session.ts";
 import { followCell } from "../follow-cell.ts";
 import type { CellAnswer, CellItem, CellOutcome } from "../outcome.ts";
@@ -12,6 +13,7 @@ import type {
 } from "../session-options.ts";
 import type { CodeModeDelegate } from "./delegate.ts";
 import { Generation } from "./generation.ts";
+import { StaleGenerationError } from "./stale-generation-error.ts";
 
 /** How the sessions behind a {@link LastingSession} are opened. */
 export type LastingSessionOptions = Omit<
@@ -65,7 +67,7 @@ export class LastingSession implements AsyncDisposable {
    * @throws as {@link CodeModeSession.execute}, and what opening a session throws.
    */
   async execute(source: string, options: ExecuteOptions = {}): Promise<StartedCell> {
-    const { session, generation } = await this.#current();
+    const { session, generation } = await this.#current(options.signal);
     const started = Promise.withResolvers<string>();
     const onStarted = (hostCellId: string): void => {
       const cellId = generation.expose(hostCellId);
@@ -88,7 +90,12 @@ export class LastingSession implements AsyncDisposable {
    */
   async *run(source: string, options: ExecuteOptions = {}): AsyncGenerator<CellOutcome, void> {
     const { initialResponse } = await this.execute(source, options);
-    yield* followCell(this, await initialResponse, options);
+    const followed = {
+      isOver: false,
+      wait: (cellId: string, wait: WaitOptions) => this.wait(cellId, wait),
+      terminate: (cellId: string) => this.#terminateKnown(cellId),
+    };
+    yield* followCell(followed, await initialResponse, options);
   }
 
   /**
@@ -98,7 +105,7 @@ export class LastingSession implements AsyncDisposable {
    * progress; otherwise as {@link CodeModeSession.wait}.
    */
   wait(cellId: string, options: WaitOptions = {}): Promise<CellAnswer> {
-    return this.#ask(cellId, (session, hostCellId) => session.wait(hostCellId, options));
+    return this.#ask(cellId, options, (session, hostCellId) => session.wait(hostCellId, options));
   }
 
   /**
@@ -107,7 +114,7 @@ export class LastingSession implements AsyncDisposable {
    * @throws {@link StaleGenerationError} for a cell of a lost session; otherwise as {@link CodeModeSession.terminate}.
    */
   terminate(cellId: string, options: TerminateOptions = {}): Promise<CellAnswer> {
-    return this.#ask(cellId, (session, hostCellId) => session.terminate(hostCellId, options));
+    return this.#ask(cellId, options, (session, hostCellId) => session.terminate(hostCellId, options));
   }
 
   /**
@@ -116,7 +123,7 @@ export class LastingSession implements AsyncDisposable {
    * @throws {@link StaleGenerationError} for a cell of a lost session.
    */
   async yieldObservation(cellId: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    const { session, generation } = await this.#current();
+    const { session, generation } = await this.#currentOf(cellId, options.signal);
     await session.yieldObservation(generation.strip(cellId), options);
   }
 
@@ -130,25 +137,44 @@ export class LastingSession implements AsyncDisposable {
     return this.shutdown();
   }
 
+  /** Leaves alone what a lost session has ended: there is nothing to ask another for. */
+  async #terminateKnown(cellId: string): Promise<void> {
+    if (this.isOver) return;
+    await this.terminate(cellId).catch((thrown: unknown) => {
+      if (!StaleGenerationError.isInstance(thrown)) throw thrown;
+    });
+  }
+
+  /** The live host session, for one of its cells. Cells of lost ones are refused before another is opened for them. */
+  async #currentOf(cellId: string, signal: AbortSignal | undefined): Promise<Binding> {
+    const isLive = this.#opening !== undefined || this.#binding?.session.isOver === false;
+    if (this.#shutdown === undefined && !isLive) new Generation(this.#attempts + 1).strip(cellId);
+    return await this.#current(signal);
+  }
+
   async #ask(
     cellId: string,
+    options: { readonly signal?: AbortSignal },
     ask: (session: CodeModeSession, hostCellId: string) => Promise<CellAnswer>,
   ): Promise<CellAnswer> {
-    const { session, generation } = await this.#current();
+    const { session, generation } = await this.#currentOf(cellId, options.signal);
     const hostCellId = generation.strip(cellId);
     const { state, outcome } = await ask(session, hostCellId);
     const exposed = exposeOutcome(outcome, generation);
     return { state, outcome: state === "missing" ? renamed(exposed, hostCellId, cellId) : exposed };
   }
 
-  /** The live host session, opened if there is none. One opening at a time serves all who ask. */
-  async #current(): Promise<Binding> {
+  /**
+   * The live host session, opened if there is none. One opening at a time serves all who ask; whoever stops to wait for
+   * it leaves it to the others.
+   */
+  async #current(signal: AbortSignal | undefined): Promise<Binding> {
     if (this.#shutdown !== undefined) throw shutDown();
     if (this.#binding?.session.isOver === false) return this.#binding;
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
     });
-    return await this.#opening;
+    return await (signal === undefined ? this.#opening : abortable(this.#opening, signal));
   }
 
   async #open(): Promise<Binding> {

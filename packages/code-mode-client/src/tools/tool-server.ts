@@ -171,6 +171,8 @@ export class ToolServer {
   }
 
   #take(call: ToolCall): void {
+    // What had been received already when the session ended is nobody's call any more.
+    if (this.#link.hasEnded) return;
     this.#heard(call.heartbeat !== undefined);
     if (call.heartbeat !== undefined) return;
     const { invocationId } = call;

@@ -4,11 +4,7 @@ import type { Clock, IdSource, Logger } from "@trivium/core";
 import { DEFAULT_MAX_REQUESTS, RequestGate } from "../request-gate.ts";
 import { serveClient } from "./serve-client.ts";
 import { StdioLane } from "./stdio-lane.ts";
-import {
-  listenWebSockets,
-  type WebSocketAddress,
-  type WebSocketHost,
-} from "./web-socket/listen-web-sockets.ts";
+import type { WebSocketAddress, WebSocketHost } from "./web-socket/listen-web-sockets.ts";
 
 /** What a V1 host is made of. It owns none of it. */
 export interface V1HostDeps {
@@ -48,6 +44,10 @@ export function createV1Host(deps: V1HostDeps): V1Host {
   return {
     serveStdio: ({ input, output }, signal) =>
       serveClient(connectionDeps, new StdioLane(input, output), { signal }),
-    listenWebSockets: (address) => listenWebSockets({ ...connectionDeps, ids }, address),
+    async listenWebSockets(address) {
+      // Most hosts never do, and start the sooner.
+      const { listenWebSockets } = await import("./web-socket/listen-web-sockets.ts");
+      return await listenWebSockets({ ...connectionDeps, ids }, address);
+    },
   };
 }

@@ -55,10 +55,12 @@ const headerBytes = 9;
 const lengthBytes = 4;
 /** A longer last field is sent from where it lies. */
 const maxCopiedBytes = 64 * 1024;
+/** Larger frames have memory of their own. More than what Node takes from its pool. */
+const minOwnBytes = 256 * 1024;
 
 /** The bytes of one frame; a long `lastField` is a piece of its own. */
 export function encodeFrame({ cell, kind, fields, lastField }: OutgoingFrame): Uint8Array[] {
-  let size = headerBytes;
+  let size: number = headerBytes;
   const lengths: number[] = [];
   for (const field of fields) {
     const length = Buffer.byteLength(field);
@@ -67,14 +69,19 @@ export function encodeFrame({ cell, kind, fields, lastField }: OutgoingFrame): U
   }
   const isSeparate = lastField !== undefined && lastField.byteLength > maxCopiedBytes;
   const lastBytes = lastField === undefined ? 0 : lengthBytes + lastField.byteLength;
-  const bytes = Buffer.allocUnsafe(isSeparate ? size + lengthBytes : size + lastBytes);
+  const byteLength = isSeparate ? size + lengthBytes : size + lastBytes;
+  const bytes =
+    byteLength < minOwnBytes ? Buffer.allocUnsafe(byteLength) : Buffer.allocUnsafeSlow(byteLength);
   bytes.writeUInt32LE(size + lastBytes - lengthBytes, 0);
   bytes.writeUInt32LE(cell, 4);
   bytes.writeUInt8(kind, 8);
   let offset = headerBytes;
   for (let index = 0; index < fields.length; index++) {
-    offset = bytes.writeUInt32LE(lengths[index] ?? 0, offset);
-    offset += bytes.write(fields[index] ?? "", offset);
+    const field = fields[index] ?? "";
+    const length = lengths[index] ?? 0;
+    offset = bytes.writeUInt32LE(length, offset);
+    // As many bytes as characters: nothing has to be encoded.
+    offset += bytes.write(field, offset, length === field.length ? "latin1" : "utf8");
   }
   if (lastField === undefined) return [bytes];
   offset = bytes.writeUInt32LE(lastField.byteLength, offset);
@@ -85,7 +92,16 @@ export function encodeFrame({ cell, kind, fields, lastField }: OutgoingFrame): U
 
 /** Sends one frame. */
 export function writeFrame(stream: Writable, frame: OutgoingFrame): void {
-  for (const piece of encodeFrame(frame)) stream.write(piece);
+  const [first, last] = encodeFrame(frame);
+  if (first === undefined) return;
+  if (first.byteLength < minOwnBytes) stream.write(first);
+  else stream.write(first, () => giveBack(first));
+  if (last !== undefined) stream.write(last);
+}
+
+/** Memory of a frame of our own is given back at once, where the garbage collector would go through all objects. */
+function giveBack(bytes: Uint8Array): void {
+  if (bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);
 }
 
 /** Cuts a stream of bytes into frames. The bytes of a frame that comes in several chunks are copied once. */
@@ -115,7 +131,9 @@ export class FrameReader {
       if (this.#filledBytes < this.#frame.length) return;
       const frame = this.#frame;
       this.#frame = undefined;
-      yield decodeFrame(frame);
+      const decoded = decodeFrame(frame);
+      if (frame.length >= minOwnBytes) giveBack(frame);
+      yield decoded;
       rest = rest.subarray(copied);
     } else if (this.#start.length > 0) {
       rest = Buffer.concat([this.#start, rest]);

@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "@trivium/core/testing";
-import { startServerProcess } from "../../src/server/server-process.ts";
+import { serverProgram } from "../../src/server/server-process.ts";
 
 const ORIGINAL_PACKAGE = "@openai/codex@0.171.0-linux-x64";
 const ORIGINAL_BINARY = "codex-code-mode-host";
@@ -22,11 +22,8 @@ export interface HostKind {
   start(): Promise<Host>;
 }
 
-/** Ours, without a line in the log for each call, which the original does not write either. */
-export const ours: HostKind = {
-  name: "ours",
-  start: () => startServerProcess({ parameters: ["--set", "log.level=warn"] }),
-};
+/** Ours: code mode alone, without a line in the log for each call, which the original does not write either. */
+export const ours: HostKind = { name: "ours", start: startOurs };
 
 /** The original, from its binary. */
 export function original(binary: string): HostKind {
@@ -44,6 +41,30 @@ export async function fetchOriginal(): Promise<AsyncDisposable & { readonly bina
   const binary = files.find((file) => file.endsWith(`/${ORIGINAL_BINARY}`));
   if (binary === undefined) throw new Error(`${ORIGINAL_PACKAGE} has no ${ORIGINAL_BINARY}`);
   return { binary: join(folder.path, binary), [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+async function startOurs(): Promise<Host> {
+  const parameters = ["code-mode-host", "--listen", "grpc://127.0.0.1:0", "--set", "log.level=warn"];
+  const child = spawn(process.execPath, [...serverProgram, ...parameters], {
+    stdio: ["ignore", "pipe", "inherit"],
+    // Without the variables of the bench, which the host would take for settings.
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"] },
+  });
+  const ended = once(child, "exit").then(() => {
+    throw new Error("the host ended before it listened");
+  });
+  const [announced]: unknown[] = await Promise.race([once(child.stdout, "data"), ended]);
+  ended.catch(() => {});
+  child.stdout.resume();
+  return {
+    url: String(announced).trim(),
+    pid: child.pid ?? 0,
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
 }
 
 async function startOriginal(binary: string): Promise<Host> {

@@ -128,7 +128,7 @@ export const timeFigures: readonly TimeFigure[] = [
   {
     name: "OpenSession to opened",
     unit: "ms",
-    rounds: 30,
+    rounds: 200,
     limit: 1,
     async measure({ connection }) {
       let session: BenchSession | undefined;

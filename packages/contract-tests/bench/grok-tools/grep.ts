@@ -9,8 +9,11 @@ import { openTools } from "./tools-server.ts";
 const FOLDERS = 500;
 const FILES_PER_FOLDER = 100;
 const NEEDLE = "needle_[0-9]+";
-/** Every fifth folder has a match: fewer than the tool shows, so that both sides search everything. */
-const FOLDERS_PER_HIT = 5;
+/**
+ * Every tenth folder has a match: 150 lines with their headings, and the tool shows 200. So both sides search everything
+ * once; beyond that the tool searches again, file by file, until it has what it shows.
+ */
+const FOLDERS_PER_HIT = 10;
 /** What the tool gives ripgrep for a plain search of a folder, but for the pattern and the path. */
 const ARGUMENTS = ["--no-config", "--color=never", "--with-filename", "--json", "--max-filesize=5M"];
 

@@ -6,6 +6,8 @@ import { createEndpoint } from "@trivium/endpoint";
 /** The code-mode service alone, with real cells, on a port of its own. */
 export interface CodeModeServer extends AsyncDisposable {
   readonly url: string;
+  /** What is alive in it. */
+  stats(): { readonly sessions: number; readonly openCells: number };
 }
 
 export async function startCodeModeServer(): Promise<CodeModeServer> {
@@ -23,6 +25,7 @@ export async function startCodeModeServer(): Promise<CodeModeServer> {
   const { url } = await endpoint.listen({ port: 0 });
   return {
     url,
+    stats: () => runtime.stats(),
     async [Symbol.asyncDispose]() {
       await runtime[Symbol.asyncDispose]();
       await endpoint.close();

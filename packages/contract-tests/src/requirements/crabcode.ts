@@ -62,8 +62,48 @@ export const crabcodeRequirements = {
     source: "crabcode.proto: rpc CancelAgent",
     behaviour: "Cancelling an agent that has ended changes nothing and is not ok.",
   },
+  "session-service:life": {
+    source: "session.proto: service SessionService",
+    behaviour: "A session is made, found, named, archived, given back, closed and deleted.",
+  },
+  "session-service:history": {
+    source: "session.proto: rpc ListMessages",
+    behaviour: "A history is read in pages without loading the session, and words of it find the session.",
+  },
+  "session-service:refusals": {
+    source: "session.proto: service SessionService",
+    behaviour: "A refusal has its status and a reason of the domain trivium.",
+  },
+  "list-questions:pending": {
+    source: "question.proto: rpc ListQuestions",
+    behaviour: "A question is listed from its request to its answer.",
+  },
   "send-agent-input:next-run": {
     source: "agent.proto: rpc SendAgentInput",
     behaviour: "An ended agent gets more to do in a new epoch; a blank prompt is INVALID_ARGUMENT.",
+  },
+  "send-message:skills": {
+    source: "docs/crabcode.md",
+    behaviour: "A skill that a message is about follows it in the history, and its tool is offered.",
+  },
+  "create-checkpoint:kept": {
+    source: "checkpoint.proto: rpc CreateCheckpoint",
+    behaviour: "The files of the session's folder and the place of its conversation are kept.",
+  },
+  "create-checkpoint:idempotent": {
+    source: "checkpoint.proto: rpc CreateCheckpoint",
+    behaviour: "A second call with the same key makes no second checkpoint.",
+  },
+  "list-checkpoints:pages": {
+    source: "checkpoint.proto: rpc ListCheckpoints",
+    behaviour: "Checkpoints come newest first, page by page; a token of another request is refused.",
+  },
+  "revert-to-checkpoint:undo": {
+    source: "checkpoint.proto: rpc RevertToCheckpoint",
+    behaviour: "A revert brings files and conversation back and names the checkpoint that undoes it.",
+  },
+  "revert-to-checkpoint:refusals": {
+    source: "checkpoint.proto: rpc RevertToCheckpoint",
+    behaviour: "An unknown session or checkpoint is NOT_FOUND, an unknown scope INVALID_ARGUMENT.",
   },
 } satisfies Requirements;

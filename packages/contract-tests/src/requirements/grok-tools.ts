@@ -69,4 +69,25 @@ export const grokToolsRequirements = {
     behaviour:
       "The metadata of a request changes the shape of failures and of byte buffers; wrong values are refused.",
   },
+  "request-metadata:folder": {
+    source: "docs/grok-tools.md: Sessions",
+    behaviour: "A session works in the folder its finalize names; one that cannot be used leaves it open.",
+  },
+  "finalize:bash-alias": {
+    source: "grok_tools.proto: ToolConfigEntry.id",
+    behaviour: "GrokBuild:bash is the shell tool under another name, and no tool beside it.",
+  },
+  "search-replace:empty-old-string": {
+    source: "docs/file-tools.md: Editing",
+    behaviour: "Empty old text never overwrites a file, unless the params of this very session say so.",
+  },
+  "search-replace:line-endings": {
+    source: "docs/file-tools.md: Editing",
+    behaviour:
+      "An edit changes the bytes of its match alone, and inserts lines with the endings found there.",
+  },
+  "every-method:token": {
+    source: "docs/endpoint.md: Security",
+    behaviour: "Without the token of the server no method of the service does anything.",
+  },
 } satisfies Requirements;

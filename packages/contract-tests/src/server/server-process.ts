@@ -29,7 +29,8 @@ export interface ServerProcessOptions {
 }
 
 const server = fileURLToPath(new URL("../../../../apps/server", import.meta.url));
-const program =
+/** What Node runs: the built command, or its sources. */
+export const serverProgram: readonly string[] =
   process.env["TRIVIUM_TEST_BUILT"] === "1"
     ? [`${server}/dist/main.js`]
     : ["--conditions=@trivium/source", `${server}/src/main.ts`];
@@ -43,7 +44,7 @@ export async function startServerProcess(options: ServerProcessOptions = {}): Pr
     process.execPath,
     [
       "--disable-warning=ExperimentalWarning",
-      ...program,
+      ...serverProgram,
       "serve",
       "--listen",
       "127.0.0.1:0",

@@ -34,6 +34,8 @@ describe("the Agent tool", () => {
     });
     const { messages = [] } = fixture.models.requests.at(-1) ?? {};
     expect(messages.map(({ role, content }) => `${role} ${content.map(({ type }) => type).join()}`)).toEqual([
+      // The user context, then the message.
+      "user text",
       "user text",
       "assistant tool_use",
       "user tool_result",

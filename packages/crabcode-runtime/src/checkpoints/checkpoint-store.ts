@@ -100,14 +100,19 @@ export class CheckpointStore {
       .map((row) => checkpointRow.parse(row));
   }
 
-  /** Takes the snapshots of checkpoints made before a time; the checkpoints stay. */
-  expireBefore(timeMs: number): ExpiredSnapshots[] {
+  /**
+   * Takes the snapshots of checkpoints made before a time; the checkpoints stay.
+   *
+   * @param inUse ids of checkpoints that keep theirs for now
+   */
+  expireBefore(timeMs: number, inUse: ReadonlySet<string>): ExpiredSnapshots[] {
     const rows = this.#database
       .prepare(
         `UPDATE checkpoints SET snapshot_id = NULL, file_count = 0
-           WHERE snapshot_id IS NOT NULL AND created_at_ms < ? RETURNING session_id, cwd, id`,
+           WHERE snapshot_id IS NOT NULL AND created_at_ms < ? AND id NOT IN (SELECT value FROM json_each(?))
+           RETURNING session_id, cwd, id`,
       )
-      .all(timeMs)
+      .all(timeMs, JSON.stringify([...inUse]))
       .map((row) => expiredRow.parse(row));
     const bySession = Map.groupBy(rows, ({ session_id }) => session_id);
     return [...bySession].map(([sessionId, some]) => ({

@@ -1,8 +1,10 @@
-import { lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TriviumError } from "@trivium/core";
 import { describe, expect, it } from "vitest";
 import type { RunProgram } from "../ports/program-port.ts";
+import type { OpenToolbox } from "../ports/toolbox-port.ts";
+import { MemoryToolbox } from "../testing/memory-toolbox.ts";
 import { RuntimeFixture } from "../testing/runtime-fixture.ts";
 import type { ScriptEntry } from "../testing/scripted-models.ts";
 import { runSpawned } from "../testing/spawned-programs.ts";
@@ -151,6 +153,105 @@ describe("a checkpoint", () => {
     await callEnds;
     expect(signal.aborted).toBe(true);
     expect((await fixture.runtime.checkpoints.list({ sessionId })).checkpoints).toEqual([]);
+  });
+
+  it("does not lose what is edited while it is returned to", async () => {
+    let refCount = 0;
+    const editing: RunProgram = async (request) => {
+      const result = await runSpawned(request);
+      // The second is that of the undo checkpoint.
+      if (request.argv.includes("update-ref") && ++refCount === 2) await write(fixture, "a.txt", "edited");
+      return result;
+    };
+    await using fixture = await create([], editing);
+    await write(fixture, "a.txt", "first");
+    await write(fixture, "b.txt", "first");
+    await fixture.runtime.checkpoints.create(here);
+    await write(fixture, "a.txt", "second");
+    await write(fixture, "b.txt", "second");
+    expect(await fixture.runtime.checkpoints.revert({ ...here, checkpointId: "latest" })).toMatchObject({
+      filesWritten: ["b.txt"],
+      warning: "not brought back: a.txt: it was changed meanwhile",
+    });
+    expect(await readFile(join(fixture.cwd, "a.txt"), "utf8")).toBe("edited");
+  });
+
+  it("reports what went wrong with the files, since the conversation is back by then", async () => {
+    await using fixture = await create([{ text: "one" }]);
+    await write(fixture, "a.txt", "first");
+    await fixture.runtime.checkpoints.create(here);
+    await (await fixture.send("x")).all();
+    await write(fixture, "a.txt", "second");
+    fixture.toolbox.onExclusively = () => Promise.reject(new Error("no locks"));
+    expect(await fixture.runtime.checkpoints.revert({ ...here, checkpointId: "latest" })).toMatchObject({
+      filesWritten: [],
+      messagesRolledBack: 2,
+      warning: "not brought back: the files: no locks",
+    });
+    fixture.toolbox.onExclusively = undefined;
+  });
+
+  it("keeps its files while it is returned to, however old they become meanwhile", async () => {
+    let isReverting = false;
+    const openToolbox: OpenToolbox = async (options) => {
+      if (isReverting) {
+        isReverting = false;
+        await fixture.clock.advance(7 * DAY_MS + 1);
+        await fixture.runtime.checkpoints.create({ sessionId: "other" });
+      }
+      return await new MemoryToolbox().open(options);
+    };
+    await using fixture = await RuntimeFixture.create({
+      isDurable: true,
+      settings: bypass,
+      runtime: { runProgram: runSpawned, openToolbox },
+    });
+    await fixture.runtime.sessions.create({ sessionId: "other" });
+    await write(fixture, "a.txt", "first");
+    const { checkpoint } = await fixture.runtime.checkpoints.create(here);
+    await write(fixture, "a.txt", "second");
+    isReverting = true;
+    const call = { ...here, checkpointId: checkpoint.checkpointId };
+    expect(await fixture.runtime.checkpoints.revert(call)).toMatchObject({
+      filesWritten: ["a.txt"],
+      warning: "",
+    });
+    expect(isReverting).toBe(false);
+    // It has outlived its time; with the call it goes.
+    const { checkpoints } = await fixture.runtime.checkpoints.list(here);
+    expect(checkpoints.at(-1)?.snapshotId).toBeUndefined();
+  });
+
+  it("is completed by a second revert when the server was killed in the middle of the first", async () => {
+    await using fixture = await create([{ text: "one" }]);
+    await write(fixture, "a.txt", "first");
+    await write(fixture, "gone.txt", "first");
+    const { checkpoint } = await fixture.runtime.checkpoints.create(here);
+    await (await fixture.send("x")).all();
+    await write(fixture, "a.txt", "second");
+    await rm(join(fixture.cwd, "gone.txt"));
+    const half = Promise.withResolvers<void>();
+    const never = Promise.withResolvers<void>();
+    fixture.toolbox.onExclusively = async () => {
+      half.resolve();
+      await never.promise;
+    };
+    const { checkpointId } = checkpoint;
+    const killed = fixture.runtime.checkpoints.revert({ ...here, checkpointId });
+    await half.promise;
+    fixture.toolbox.onExclusively = undefined;
+    await using copy = await fixture.afterCrash();
+    // A file that was about to take its place.
+    await write(fixture, ".trivium-0123456789abcdef", "fir");
+    expect(await copy.runtime.checkpoints.revert({ ...here, checkpointId })).toMatchObject({
+      filesWritten: ["a.txt", "gone.txt"],
+      filesDeleted: [".trivium-0123456789abcdef"],
+      warning: "",
+    });
+    const { checkpoints } = await copy.runtime.checkpoints.list(here);
+    expect(checkpoints.map(({ isAutomatic }) => isAutomatic)).toEqual([true, true, false]);
+    never.resolve();
+    await killed;
   });
 
   it("is not returned to while an agent runs, nor when there is none", async () => {

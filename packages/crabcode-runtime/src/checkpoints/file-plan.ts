@@ -59,13 +59,13 @@ export async function planFiles(
     return { ...untouched, present, warning: "the checkpoint has no files" };
   }
   try {
-    const also = await snapshots.use(owner.cwd, (repository) => repository.filesOf(snapshotId, signal));
-    // What was kept counts although it is ignored now: it is about to be overwritten.
-    present = await snapshots.take(owner, { ...name, also }, signal);
-    if (present.kind === "none") return { ...untouched, present, warning: present.warning };
-    const { snapshotId: presentId } = present;
-    const planned = await snapshots.use(owner.cwd, async (repository) => {
-      const changes = await repository.changes(presentId, snapshotId, signal);
+    // In one go: what another session frees between two of these steps might be needed by the next.
+    const plan = await snapshots.use(owner.cwd, async (repository) => {
+      const also = await repository.filesOf(snapshotId, signal);
+      // What was kept counts although it is ignored now: it is about to be overwritten.
+      present = await snapshots.takeIn(repository, { owner, ...name, also }, signal);
+      if (present.kind === "none") return { ...untouched, warning: present.warning };
+      const changes = await repository.changes(present.snapshotId, snapshotId, signal);
       const wanted = changes.flatMap(({ from, to }) =>
         to === undefined || to.blobId === from?.blobId ? [] : [to.blobId],
       );
@@ -77,7 +77,7 @@ export async function planFiles(
         warning: "",
       };
     });
-    return { ...planned, present, toolbox: await owner.toolbox() };
+    return { ...plan, present, toolbox: present.kind === "none" ? undefined : await owner.toolbox() };
   } catch (cause) {
     signal.throwIfAborted();
     if (!TriviumError.isInstance(cause)) throw cause;
@@ -94,11 +94,16 @@ export async function restorePlanned(
   const nothing = { written: [], deleted: [], problems: [], events: [] };
   if (toolbox === undefined || changes.length === 0) return nothing;
   const paths = changes.map(({ path }) => join(folder, path));
-  return await snapshots.use(folder, async (repository) => {
-    const newName = (): string => `.trivium-${ids.hex(8)}`;
-    const restored = await toolbox.exclusively(paths, () =>
-      restoreFiles(changes, { folder, newName, blobs: repository.read(sizes) }),
-    );
-    return { ...restored, events: await fileChangeEvents(changes, { folder, restored, repository }) };
-  });
+  const newName = (): string => `.trivium-${ids.hex(8)}`;
+  try {
+    return await snapshots.use(folder, async (repository) => {
+      const restored = await toolbox.exclusively(paths, () =>
+        restoreFiles(changes, { folder, newName, blobs: repository.read(sizes) }),
+      );
+      return { ...restored, events: await fileChangeEvents(changes, { folder, restored, repository }) };
+    });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "they could not be changed";
+    return { ...nothing, problems: [`the files: ${why}`] };
+  }
 }

@@ -32,5 +32,5 @@ export function openCheckpoints(options: OpenCheckpointsOptions): CheckpointEnvi
     logger,
   });
   onSessionDeleted.push((session) => snapshots.forgetSession(session));
-  return { store: new CheckpointStore(database), snapshots, clock, ids };
+  return { store: new CheckpointStore(database), snapshots, clock, ids, inUse: new Set() };
 }

@@ -18,6 +18,8 @@ const MAX_NAMED_FILES = 500;
 export interface CheckpointEnvironment {
   readonly store: CheckpointStore;
   readonly snapshots: Snapshots;
+  /** Ids of checkpoints that are being returned to. */
+  readonly inUse: Set<string>;
   readonly clock: Clock;
   readonly ids: IdSource;
 }
@@ -77,9 +79,8 @@ export class SessionCheckpoints {
 
   /** @throws CrabcodeError CHECKPOINT_NOT_FOUND, AGENTS_RUNNING, NO_SNAPSHOT; then nothing has changed */
   async revert(request: RevertRequest): Promise<RevertReport> {
-    const { sessionId, conversation, activeAgentCount } = this.#host;
-    const { snapshots, store, ids } = this.#environment;
-    const { scope, isDryRun, signal, publish } = request;
+    const { sessionId, activeAgentCount } = this.#host;
+    const { store, inUse } = this.#environment;
     const target = store.find(sessionId, request.checkpointId);
     if (target === undefined) {
       throw new CrabcodeError("CHECKPOINT_NOT_FOUND", "the session has no such checkpoint", { sessionId });
@@ -87,6 +88,19 @@ export class SessionCheckpoints {
     if (activeAgentCount() > 0) {
       throw new CrabcodeError("AGENTS_RUNNING", "an agent of the session runs or is queued", { sessionId });
     }
+    inUse.add(target.checkpointId);
+    try {
+      return await this.#revertTo(target, request);
+    } finally {
+      inUse.delete(target.checkpointId);
+      await this.#expire();
+    }
+  }
+
+  async #revertTo(target: Checkpoint, request: RevertRequest): Promise<RevertReport> {
+    const { conversation } = this.#host;
+    const { snapshots, ids } = this.#environment;
+    const { scope, isDryRun, signal, publish } = request;
     const undoId = ids.hex(6);
     const plan = await this.#plan(target, { scope, signal, ...(!isDryRun && { undoId }) });
     const rollback: RollbackMark = {
@@ -121,7 +135,6 @@ export class SessionCheckpoints {
       files_restored: [...restored.written, ...restored.deleted],
     };
     await Promise.all([revert, ...restored.events].map((event) => publish(event)));
-    await this.#expire();
     const problems =
       restored.problems.length === 0 ? [] : [`not brought back: ${restored.problems.join("; ")}`];
     return {
@@ -220,8 +233,7 @@ export class SessionCheckpoints {
   }
 
   async #expire(): Promise<void> {
-    const { store, snapshots, clock } = this.#environment;
-    await removeExpired({ store, snapshots }, clock.now());
+    await removeExpired(this.#environment, this.#environment.clock.now());
   }
 
   #timestamp(): string {
@@ -231,11 +243,11 @@ export class SessionCheckpoints {
 
 /** Frees the snapshots of all sessions that are older than 7 days. */
 export async function removeExpired(
-  { store, snapshots }: Pick<CheckpointEnvironment, "store" | "snapshots">,
+  { store, snapshots, inUse }: Pick<CheckpointEnvironment, "store" | "snapshots" | "inUse">,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (const { sessionId, cwd, checkpointIds } of store.expireBefore(nowMs - SNAPSHOT_RETENTION_MS)) {
+  for (const { sessionId, cwd, checkpointIds } of store.expireBefore(nowMs - SNAPSHOT_RETENTION_MS, inUse)) {
     await snapshots.forget({ sessionId, cwd }, checkpointIds, signal);
   }
 }

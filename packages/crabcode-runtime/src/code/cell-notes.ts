@@ -1,4 +1,6 @@
 const MAX_CHARS = 64 * 1024;
+/** What an empty one takes in the output. */
+const CHARS_AROUND = 10;
 
 /** What a program notified since the last look; the beginning of it when that is much. */
 export class CellNotes {
@@ -7,10 +9,11 @@ export class CellNotes {
   #omittedCount = 0;
 
   add(text: string): void {
-    const isFull = this.#chars + text.length > MAX_CHARS;
+    const chars = text.length + CHARS_AROUND;
+    const isFull = this.#chars + chars > MAX_CHARS;
     if (isFull) this.#omittedCount += 1;
     else this.#texts.push(text.toWellFormed());
-    if (!isFull) this.#chars += text.length;
+    if (!isFull) this.#chars += chars;
   }
 
   take(): string[] {

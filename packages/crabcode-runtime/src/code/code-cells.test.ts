@@ -165,6 +165,28 @@ describe("a program that calls tools", () => {
     bus.leave();
   });
 
+  it("asks once for what is allowed from then on", async () => {
+    await using fixture = await open({
+      programs: {
+        both: async (cell) => {
+          await Promise.all(["a", "b"].map((file_path) => cell.call("Read", { file_path })));
+        },
+      },
+      script: [{ tool_calls: [run("c1", "both")] }, { text: "ok" }],
+      settings: { permissions: { ask: [{ tool: "Read" }] } },
+    });
+    for (const name of ["a", "b"]) fixture.file(name, "content");
+    const reader = await fixture.send("x");
+    await reader.find({ type: "tool_use", tool_use_id: "c1/tool-2" });
+    await reader.find({ type: "permission_request", tool_use_id: "c1/tool-1" });
+    const answer = { sessionId: "", toolUseId: "c1/tool-1", isAllowed: true, alwaysAllow: true };
+    await fixture.runtime.respondPermission(answer);
+    const lines = outline(await reader.all());
+    expect(lines).not.toContain("permission_request:c1/tool-2");
+    expect(lines).toContain("tool_result:c1/tool-2");
+    expect(lines.at(-1)).toBe("turn_complete:end_turn");
+  });
+
   it("asks for choices, and gets what was chosen", async () => {
     await using fixture = await open({
       programs: {
@@ -414,6 +436,20 @@ describe("a program that takes long", () => {
     expect(resultOf(await reader.all(), "c1")).toMatch(result);
   });
 
+  it("notifies so much and no more, whatever is in it", async () => {
+    await using fixture = await open({
+      programs: {
+        loud: async (cell) => {
+          for (let count = 0; count < 20_000; count += 1) cell.notify("");
+        },
+      },
+      script: [{ tool_calls: [run("c1", "loud")] }, { text: "ok" }],
+    });
+    const result = String(resultOf(await (await fixture.send("x")).all(), "c1"));
+    expect(result.length).toBeLessThan(70_000);
+    expect(result).toMatch(/\[notify\] \(\d+ more left out\)$/);
+  });
+
   it("is one of a few", async () => {
     await using fixture = await open({
       programs: { slow: endless().program },
@@ -518,6 +554,7 @@ describe("the end of programs", () => {
 
   it.each([
     ["an interrupt of a later turn", "interrupt"],
+    ["an interrupt before the turn has begun", "hook"],
     ["a switch of the mode", "switch"],
     ["the end of the session", "close"],
   ])("comes with %s", async (_, how) => {
@@ -529,13 +566,24 @@ describe("the end of programs", () => {
         { text: "ok" },
         { text: "never", hold: "never" },
       ],
+      ...(how === "hook" && { settings: { hooks: { UserPromptSubmit: [{ command: "check" }] } } }),
     });
+    const checking = Promise.withResolvers<void>();
+    fixture.toolbox.onCommand = async ({ signal, input }) => {
+      if (!String(input).includes("y")) return {};
+      checking.resolve();
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve({})));
+    };
     await (await fixture.send("x")).ended;
     const { signal } = await begun;
     expect(signal.aborted).toBe(false);
     if (how === "interrupt") {
       const reader = await fixture.send("y");
       await reader.find({ type: "stream_mode" });
+      await fixture.runtime.interruptTurn("");
+    } else if (how === "hook") {
+      await fixture.send("y");
+      await checking.promise;
       await fixture.runtime.interruptTurn("");
     } else if (how === "switch") await fixture.runtime.switchMode("", "plan");
     else await fixture.runtime.closeSession("");

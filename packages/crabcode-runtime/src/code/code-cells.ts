@@ -68,7 +68,8 @@ export class CodeCells implements LoopCells, AsyncDisposable {
     const onAbort = (): void => {
       ending = this.endCells();
     };
-    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
     return {
       [Symbol.asyncDispose]: async () => {
         signal.removeEventListener("abort", onAbort);

@@ -114,7 +114,16 @@ export class LiveCell {
     }
     const running = this.#run(call);
     this.#running.add(running);
-    const { result, isError, data } = await running.finally(() => this.#running.delete(running));
+    let outcome: ToolOutcome;
+    try {
+      outcome = await running;
+    } catch (cause) {
+      this.#deps.logger.error({ tool: call.name, cause }, "a call of a program failed");
+      return { problem: "Error: the call failed" };
+    } finally {
+      this.#running.delete(running);
+    }
+    const { result, isError, data } = outcome;
     return isError ? { problem: result } : { value: { text: result, data: data ?? null } };
   }
 
@@ -143,6 +152,8 @@ export class LiveCell {
     const lane = this.#tools.find(name)?.isConcurrencySafe === true ? shared : exclusive;
     using _place = await lane.enter(linked.signal);
     const [step] = await runToolPhase(this.#deps, [call], linked.signal);
+    // The call is not in the history, so what hooks said about it goes with the output of the program.
+    for (const said of step?.feedback ?? []) this.notes.add(said);
     return step?.outcome ?? interrupted;
   }
 

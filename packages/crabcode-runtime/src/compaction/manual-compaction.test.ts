@@ -99,6 +99,23 @@ describe("a compaction that somebody asks for", () => {
     expect(await projectedTexts(fixture)).toEqual(before);
   });
 
+  it("changes nothing when the adapter of the model fails before it streams", async () => {
+    await using fixture = await talked([]);
+    const port = fixture.models.open("script");
+    const stream = (): never => {
+      throw new Error("no adapter");
+    };
+    fixture.models.open = () => ({ ...port, stream });
+    await fixture.closeRuntime();
+    fixture.runtime = fixture.start();
+    const before = await projectedTexts(fixture);
+    await expect(compact(fixture)).rejects.toMatchObject({
+      reason: "SUMMARY_FAILED",
+      message: expect.stringContaining("no adapter"),
+    });
+    expect(await projectedTexts(fixture)).toEqual(before);
+  });
+
   it("changes nothing when the summary would not be smaller", async () => {
     await using fixture = await talked([{ text: LONG + LONG }]);
     const before = await projectedTexts(fixture);

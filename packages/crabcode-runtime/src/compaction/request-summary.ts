@@ -1,6 +1,6 @@
 import { abortable, abortReason, type Clock, type Logger, sleep } from "@trivium/core";
 import type { Message } from "../conversation/message.ts";
-import type { ModelFailure, ModelLoop, ModelPort, ModelRequest } from "../ports/model-port.ts";
+import type { ModelChunk, ModelFailure, ModelLoop, ModelPort, ModelRequest } from "../ports/model-port.ts";
 import { retryDelayMs } from "../turn/model-step.ts";
 import { estimateTokens } from "../turn/token-estimate.ts";
 import { renderConversation } from "./render-conversation.ts";
@@ -85,8 +85,9 @@ async function streamSummary(
   if (signal.aborted) throw abortReason(signal);
   let text = "";
   let isFiltered = false;
-  const chunks = model.stream(request)[Symbol.asyncIterator]();
+  let chunks: AsyncIterator<ModelChunk> | undefined;
   try {
+    chunks = model.stream(request)[Symbol.asyncIterator]();
     for (;;) {
       const { done, value } = await abortable(chunks.next(), signal);
       if (done === true) break;
@@ -101,7 +102,7 @@ async function streamSummary(
   } finally {
     // An adapter that does not end its stream must not hold the turn.
     chunks
-      .return?.()
+      ?.return?.()
       .catch((cause: unknown) => logger.debug({ cause }, "a model stream did not end cleanly"));
   }
   // An adapter may end its stream with the abort.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { CompactionMark } from "../store/compaction-mark.ts";
 import type { TranscriptMark } from "../store/transcript-mark.ts";
 import type { Message } from "./message.ts";
 import { Projection } from "./projection.ts";
@@ -20,6 +21,12 @@ const rollback = (checkpointId: string, rollbackToIndex: number, keepFromIndex?:
   rollbackToIndex,
   keepFromIndex,
 });
+const compaction = (...messages: CompactionMark["messages"]): CompactionMark => ({
+  type: "compaction",
+  timestamp,
+  trigger: "manual",
+  messages,
+});
 
 describe("Projection", () => {
   it("returns to a checkpoint and forward again, and counts positions over all messages", () => {
@@ -40,12 +47,7 @@ describe("Projection", () => {
     const { add, apply, shown } = started();
     add("a", "b", "c");
     apply(checkpoint("before", "b", 1));
-    apply({
-      type: "compaction",
-      timestamp,
-      trigger: "manual",
-      messages: [{ uuid: "s", message: message("s") }, { uuid: "c" }],
-    });
+    apply(compaction({ uuid: "s", message: message("s") }, { uuid: "c" }));
     apply(checkpoint("compacted", "c", 2));
     add("d");
     apply(rollback("compacted", 2));
@@ -78,6 +80,29 @@ describe("Projection", () => {
     apply(rollback("empty", -1));
     expect(shown()).toEqual([]);
   });
+
+  it("keeps the whole turn that rolls back, also what a compaction within it has replaced", () => {
+    const { add, apply, shown, textOf } = started();
+    add("a");
+    apply(checkpoint("one", "a", 0));
+    add("b", "question", "call", "result", "call2");
+    apply(compaction({ uuid: "s", message: message("s") }, { uuid: "call2", message: message("short") }));
+    add("last");
+    apply(rollback("one", 0, 2));
+    expect(shown()).toEqual(["a0", "question2", "call3", "result4", "call25", "last6"]);
+    expect(textOf("call2")).toEqual({ type: "text", text: "short" });
+  });
+
+  it("shows more rather than less when a compaction could not be read", () => {
+    const { add, apply, shown } = started();
+    add("a", "b", "c");
+    // It has the summary of one that is lost.
+    apply(compaction({ uuid: "summary" }, { uuid: "c" }, { uuid: "marker" }));
+    expect(shown()).toEqual(["a0", "b1", "c2"]);
+    apply(checkpoint("after", "marker", -1));
+    apply(rollback("after", -1));
+    expect(shown()).toEqual(["a0", "b1", "c2"]);
+  });
 });
 
 function started() {
@@ -87,6 +112,7 @@ function started() {
       for (const uuid of uuids) projection.add({ uuid, message: message(uuid) });
     },
     apply: (mark: TranscriptMark): void => projection.apply(mark),
+    textOf: (uuid: string) => projection.items.find((item) => item.uuid === uuid)?.message.content[0],
     shown: (): string[] => projection.items.map(({ uuid, index }) => `${uuid}${index}`),
   };
 }

@@ -9,6 +9,8 @@ export interface ProjectedMessage {
   /** 0-based position in the transcript; -1 for a message that a compaction made. */
   readonly index: number;
   readonly message: Message;
+  /** When a compaction made it; absent for any other. */
+  readonly timestamp?: string;
 }
 
 /**
@@ -18,7 +20,8 @@ export interface ProjectedMessage {
 export class Projection {
   #items: ProjectedMessage[] = [];
   #messages: Message[] = [];
-  #count = 0;
+  /** Everything the transcript has, by position. */
+  readonly #all: ProjectedMessage[] = [];
   /** The view at each checkpoint. */
   readonly #saved = new Map<string, readonly ProjectedMessage[]>();
 
@@ -31,18 +34,20 @@ export class Projection {
   }
 
   add({ uuid, message }: Pick<TranscriptEntry, "uuid" | "message">): void {
-    this.#items.push({ uuid, index: this.#count, message });
+    const item = { uuid, index: this.#all.length, message };
+    this.#all.push(item);
+    this.#items.push(item);
     this.#messages.push(message);
-    this.#count++;
   }
 
   apply(mark: TranscriptMark): void {
     switch (mark.type) {
       case "checkpoint": {
         const end = this.#items.findLastIndex(({ uuid }) => uuid === mark.messageUuid);
+        const isLost = end < 0 && mark.messageUuid !== "";
         // Without its message (a line that could not be read) the position has to do.
-        if (end < 0 && mark.messageIndex >= 0) return;
-        this.#saved.set(mark.checkpointId, this.#items.slice(0, end + 1));
+        if (isLost && mark.messageIndex >= 0) return;
+        this.#saved.set(mark.checkpointId, this.#items.slice(0, isLost ? this.#items.length : end + 1));
         return;
       }
       case "rollback":
@@ -53,7 +58,7 @@ export class Projection {
     }
   }
 
-  /** The view a rollback leads to. */
+  /** The view a rollback leads to. What it keeps is kept whole, whatever a compaction has replaced of it. */
   after({
     checkpointId,
     rollbackToIndex,
@@ -62,17 +67,23 @@ export class Projection {
     const saved =
       this.#saved.get(checkpointId) ?? this.#items.filter(({ index }) => index <= rollbackToIndex);
     const known = new Set(saved.map(({ uuid }) => uuid));
-    const kept = this.#items.filter(({ uuid, index }) => index >= keepFromIndex && !known.has(uuid));
-    return [...saved, ...kept];
+    const shown = new Map(this.#items.map((item) => [item.uuid, item]));
+    const kept = this.#all.filter(({ uuid, index }) => index >= keepFromIndex && !known.has(uuid));
+    return [...saved, ...kept.map((item) => shown.get(item.uuid) ?? item)];
   }
 
-  /** A message that is not in the view (any more) is left out: the line that had it could not be read. */
-  #compacted({ messages }: CompactionMark): ProjectedMessage[] {
+  /**
+   * A message that is not in the view (any more) is left out: the line that had it could not be read. When it is the
+   * first one, a summary may be missing that stands for others, so the view stays as it is.
+   */
+  #compacted({ messages, timestamp }: CompactionMark): ProjectedMessage[] {
     const known = new Map(this.#items.map((item) => [item.uuid, item]));
+    const [first] = messages;
+    if (first?.message === undefined && !known.has(first?.uuid ?? "")) return this.#items;
     return messages.flatMap(({ uuid, message }) => {
       const item = known.get(uuid);
-      if (message !== undefined) return [{ uuid, index: item?.index ?? -1, message }];
-      return item === undefined ? [] : [item];
+      if (message === undefined) return item === undefined ? [] : [item];
+      return [item === undefined ? { uuid, index: -1, message, timestamp } : { ...item, message }];
     });
   }
 

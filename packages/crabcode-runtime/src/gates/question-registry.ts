@@ -35,6 +35,10 @@ export interface AskOptions {
   readonly signal: AbortSignal;
   /** 0 never expires. */
   readonly timeoutMs: number;
+  /** Where questions wait for each other: false when by then nobody has to be asked any more. */
+  readonly isNeeded?: () => boolean;
+  /** Told of an "always" before the next question that waits is asked. */
+  readonly onAlwaysAllow?: () => void;
 }
 
 /** Keeps what must survive the process. Each call is durable when it returns. */
@@ -122,7 +126,9 @@ export class QuestionRegistry {
   async askPermission(request: PermissionRequestEvent, options: AskOptions): Promise<PermissionVerdict> {
     const early = this.#announced.get(questionKey(request.agent_id, request.tool_use_id));
     const { resolution, permission } = await this.#ask(request, { ...options, early });
-    return permissionVerdict(resolution, permission);
+    const verdict = permissionVerdict(resolution, permission);
+    if (verdict.alwaysAllow) options.onAlwaysAllow?.();
+    return verdict;
   }
 
   /** Asks and waits. `choice_response` is published before this resolves. */

@@ -30,6 +30,22 @@ describe("a permission question", () => {
     expect((await third.find({ type: "permission_request" }))["permission_key"]).toBe("Bash(git log)");
   });
 
+  it("cannot be allowed any more when plan mode has begun meanwhile", async () => {
+    await using fixture = await RuntimeFixture.create({
+      script: [{ tool_calls: [bash("c1", "echo hi")] }, { text: "ok" }],
+    });
+    const reader = await fixture.send("x");
+    await reader.find({ type: "permission_request" });
+    await fixture.runtime.switchMode("", "plan");
+    await fixture.runtime.respondPermission({ ...allow, toolUseId: "c1", alwaysAllow: true });
+    const events = await reader.all();
+    expect(events.find(({ type }) => type === "tool_result")).toMatchObject({
+      is_error: true,
+      result: "Permission denied: plan mode allows read-only tools only",
+    });
+    expect(outline(events)).not.toContain("stream_mode:tool-running");
+  });
+
   it("is settled once, and the settlement is published before what follows", async () => {
     await using fixture = await RuntimeFixture.create({
       script: [{ tool_calls: [bash("c1", "echo hi")] }, { text: "ok" }],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../conversation/message.ts";
 import type { CommandResult, ToolboxPort } from "../ports/toolbox-port.ts";
+import { FakeCodeCells } from "../testing/fake-code-cells.ts";
 import { type FixtureOptions, outline, type Payload, RuntimeFixture } from "../testing/runtime-fixture.ts";
 import type { ScriptEntry } from "../testing/scripted-models.ts";
 
@@ -314,6 +315,35 @@ describe("a hook after a call", () => {
     await send(fixture);
     expect(fixture.ran.map(({ command }) => command)).toEqual(["check"]);
   });
+});
+
+it("runs the hooks of a program's calls; what they say is read with its output", async () => {
+  const codeCells = new FakeCodeCells();
+  codeCells.programs.set("p", async (cell) => {
+    await cell.call("Read", { file_path: "a.txt" });
+    await cell.call("Glob", { pattern: "*" }).catch((why: unknown) => cell.text(String(why)));
+  });
+  await using fixture = await hooked(
+    {
+      script: [{ tool_calls: [{ id: "c1", name: "Code", input: { source: "p" } }] }, { text: "ok" }],
+      hooks: {
+        pre_tool_call: [
+          { command: "note", matcher: "Read" },
+          { command: "deny", matcher: "Glob" },
+        ],
+      },
+      runtime: { codeCells },
+    },
+    { note: { stdout: "look out" }, deny: { stdout: "not here", exitCode: 1 } },
+  );
+  const events = await send(fixture);
+  expect(fixture.ran.map(({ environment }) => environment["CRABCODE_HOOK_TOOL_USE_ID"])).toEqual([
+    "c1/tool-1",
+    "c1/tool-2",
+  ]);
+  const code = events.find(({ type, tool_use_id }) => type === "tool_result" && tool_use_id === "c1");
+  expect(code?.["result"]).toContain("<pre-tool-call-hook>\nlook out\n</pre-tool-call-hook>");
+  expect(code?.["result"]).toContain("Hook blocked tool call: not here");
 });
 
 it("runs the hooks of an agent's calls in the agent's name", async () => {

@@ -2,25 +2,41 @@ import type { Logger } from "@trivium/core";
 import type { McpAnswer, McpPort, McpResultContent, McpToolDescription } from "../ports/mcp-port.ts";
 import { failed, type Tool, type ToolOutcome } from "../tools/tool.ts";
 import { inputCheck } from "./input-check.ts";
-import { mcpToolName } from "./mcp-tool-name.ts";
+import { mcpToolName, mcpToolPrefix } from "./mcp-tool-name.ts";
+import type { McpServerSettings } from "./read-mcp-servers.ts";
 
 /** Where the tools of servers come from. */
 export interface McpToolsOptions {
   readonly port: Pick<McpPort, "tools" | "callTool">;
-  /** What this server says of its tools is believed. */
-  readonly isTrusted: (server: string) => boolean;
+  /** Of every configured server, by name. */
+  readonly settings: ReadonlyMap<string, Pick<McpServerSettings, "isTrusted">>;
+  /** Which tool has a name, from one call to the next. */
+  readonly owners: Map<string, string>;
   readonly logger: Logger;
 }
 
-/** The tools that the servers have now. Of two with one name the first stays. */
-export function mcpTools({ port, isTrusted, logger }: McpToolsOptions): Tool[] {
+/**
+ * The tools that the servers have now. Of two with one name the first stays, also when it is gone for a while; a name
+ * that begins like those of another server is that server's. So a rule or a grant for a name means one tool.
+ */
+export function mcpTools({ port, settings, owners, logger }: McpToolsOptions): Tool[] {
+  const prefixes = [...settings.keys()].map(mcpToolPrefix);
   const tools = new Map<string, Tool>();
   for (const description of port.tools()) {
-    const tool = toTool(port, description, { isTrusted: isTrusted(description.server) });
-    if (tools.has(tool.name)) {
-      const { server, name } = description;
-      logger.warn({ server, name, as: tool.name }, "another tool of an MCP server has that name");
-    } else tools.set(tool.name, tool);
+    const { server, name } = description;
+    const tool = toTool(port, description, { isTrusted: settings.get(server)?.isTrusted === true });
+    const own = mcpToolPrefix(server);
+    const isOfAnother = prefixes.some(
+      (prefix) => prefix.length > own.length && prefix.startsWith(own) && tool.name.startsWith(prefix),
+    );
+    const owner = JSON.stringify([server, name]);
+    const isTaken = (owners.get(tool.name) ?? owner) !== owner;
+    if (isOfAnother || isTaken || tools.has(tool.name)) {
+      logger.warn({ server, name, as: tool.name }, "the name of an MCP tool belongs to another one");
+    } else {
+      owners.set(tool.name, owner);
+      tools.set(tool.name, tool);
+    }
   }
   return [...tools.values()];
 }

@@ -93,6 +93,16 @@ describe("the MCP servers of a session", () => {
     ]);
   });
 
+  it("are tried again by later turns when they have failed", async () => {
+    const mcp = new FakeMcp();
+    await using fixture = await open(mcp, [{ text: "ok" }, { text: "ok" }]);
+    await (await fixture.send("x")).ended;
+    expect(mcp.retries).toEqual([]);
+    await (await fixture.send("y")).ended;
+    expect(mcp.retries).toEqual([30_000]);
+    expect(mcp.startCount).toBe(1);
+  });
+
   it("end with it", async () => {
     const mcp = new FakeMcp();
     await using fixture = await open(mcp, [{ text: "ok" }]);
@@ -123,6 +133,40 @@ describe("the tools of MCP servers", () => {
     expect(offered(fixture, 0)).toEqual(["mcp__docs__look"]);
     expect(outline(events)).not.toContain("permission_request:c1");
     expect(resultOf(events, "c1")).toBe("done");
+  });
+
+  it("have names of their own: none passes for a tool of another server", async () => {
+    const mcp = new FakeMcp();
+    mcp.tools = [mcpTool("a", "b__wipe"), mcpTool("a_b", "look"), mcpTool("a", "own")];
+    await using fixture = await open(mcp, [{ text: "ok" }], {
+      mcp_servers: { a: { command: "a" }, a__b: { command: "b" }, a_b: { command: "c" } },
+    });
+    await (await fixture.send("x")).ended;
+    expect(offered(fixture, 0)).toEqual(["mcp__a_b__look", "mcp__a__own"]);
+  });
+
+  it("keep their names, so that a grant is for the tool it was given for", async () => {
+    const mcp = new FakeMcp();
+    mcp.tools = [mcpTool("my-gh", "push")];
+    await using fixture = await open(
+      mcp,
+      [call("c1", "mcp__my_gh__push"), { text: "ok" }, call("c2", "mcp__my_gh__push"), { text: "ok" }],
+      { mcp_servers: { "my-gh": { command: "a" }, "my gh": { command: "b" } } },
+    );
+    const reader = await fixture.send("x");
+    await reader.find({ type: "permission_request" });
+    const { sessionId } = await fixture.runtime.listModels("");
+    await fixture.runtime.respondPermission({
+      sessionId,
+      toolUseId: "c1",
+      isAllowed: true,
+      alwaysAllow: true,
+    });
+    await reader.ended;
+    mcp.tools = [mcpTool("my gh", "push")];
+    const events = await (await fixture.send("y")).all();
+    expect(resultOf(events, "c2")).toBe("Error: unknown tool 'mcp__my_gh__push'");
+    expect(mcp.calls).toHaveLength(1);
   });
 
   it("are covered by rules", async () => {

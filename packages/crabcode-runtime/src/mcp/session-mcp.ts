@@ -2,10 +2,12 @@ import { type Logger, TriviumError } from "@trivium/core";
 import type { McpPort, OpenMcp } from "../ports/mcp-port.ts";
 import type { Tool } from "../tools/tool.ts";
 import { mcpTools } from "./mcp-tools.ts";
-import { type McpServerSources, readMcpServers } from "./read-mcp-servers.ts";
+import { type McpServerSettings, type McpServerSources, readMcpServers } from "./read-mcp-servers.ts";
 
 /** Every server is connected or given up by then. */
 const SETTLED_MS = 30_000;
+/** One that has failed is not tried again sooner. */
+const RETRY_MS = 30_000;
 
 /** What the servers of a session are made of. */
 export interface SessionMcpOptions {
@@ -19,7 +21,9 @@ export interface SessionMcpOptions {
 export class SessionMcp implements AsyncDisposable {
   readonly #options: SessionMcpOptions;
   readonly #closing = new AbortController();
-  #servers: { readonly port: McpPort; readonly trusted: ReadonlySet<string> } | undefined;
+  /** Which tool has a name; it stays so, because grants go by names. */
+  readonly #owners = new Map<string, string>();
+  #servers: { readonly port: McpPort; readonly settings: ReadonlyMap<string, McpServerSettings> } | undefined;
   #isStarted = false;
   #tools: readonly Tool[] = [];
 
@@ -34,18 +38,19 @@ export class SessionMcp implements AsyncDisposable {
 
   /**
    * Takes over what the servers have now. The first time they are started, all at once, and waited for until each is
-   * connected or has failed; an abort ends only the wait.
+   * connected or has failed; an abort ends only the wait. Later those that have failed are tried again beside the run.
    */
   async refresh(signal: AbortSignal): Promise<readonly Tool[]> {
     if (this.#closing.signal.aborted) return this.#tools;
-    if (!this.#isStarted) this.#start();
-    const { port, trusted } = this.#servers ?? {};
-    if (port === undefined) return this.#tools;
+    if (this.#isStarted) this.#servers?.port.retry(RETRY_MS);
+    else this.#start();
+    if (this.#servers === undefined) return this.#tools;
+    const { port, settings } = this.#servers;
     await port.settled(SETTLED_MS, signal).catch((thrown: unknown) => {
       if (!signal.aborted) throw thrown;
     });
     const { logger } = this.#options;
-    this.#tools = mcpTools({ port, logger, isTrusted: (server) => trusted?.has(server) === true });
+    this.#tools = mcpTools({ port, settings, owners: this.#owners, logger });
     return this.#tools;
   }
 
@@ -61,10 +66,9 @@ export class SessionMcp implements AsyncDisposable {
     if (settings.size === 0) return;
     const entries = [...settings];
     const servers = Object.fromEntries(entries.map(([name, { definition }]) => [name, definition]));
-    const trusted = new Set(entries.flatMap(([name, { isTrusted }]) => (isTrusted ? [name] : [])));
     try {
       const port = open({ sessionId, cwd: sources.cwd, servers });
-      this.#servers = { port, trusted };
+      this.#servers = { port, settings };
       port.start();
     } catch (cause) {
       // The conversation goes on without them.

@@ -58,6 +58,8 @@ export interface McpPort extends AsyncDisposable {
   start(): void;
   /** Waits until no server is being connected, at most so long. @throws the reason of `signal` */
   settled(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Begins to connect those again that failed at least so long ago; `settled` does not wait for them. */
+  retry(afterMs: number): void;
   /** The tools that are known now. */
   tools(): readonly McpToolDescription[];
   /** @throws the reason of `signal` */

@@ -133,7 +133,7 @@ describe("pages of a history", () => {
     const result = { type: "tool_result", tool_use_id: "c", content: "é".repeat(2 ** 20) };
     const contents = [text(1_500_000), text(1_500_000), text(1_500_000), [result], text(5_000_000)];
     const lines = contents.map((content, index) =>
-      JSON.stringify({ type: "user", uuid: `u${index}`, timestamp: "", content }),
+      JSON.stringify({ type: "user", uuid: `${index}${"u".repeat(1000)}`, timestamp: "", content }),
     );
     const transcripts = join(fixture.dataDir, "crabcode", "transcripts");
     await mkdir(transcripts, { recursive: true });
@@ -173,13 +173,39 @@ describe("what a model is sent", () => {
     const projected = await sessions.listMessages({ sessionId: "s", isProjected: true });
     expect(projected.totalSize).toBe(counts.messageCountAfter);
     const [summary] = projected.messages;
-    expect(summary).toMatchObject({ index: -1, message: { role: "user", origin: "compact-summary" } });
+    expect(summary).toMatchObject({
+      index: -1,
+      // When it was made.
+      timestamp: "2026-01-01T00:00:03.000Z",
+      message: { role: "user", origin: "compact-summary" },
+    });
     expect(summary && textOf(summary)).toContain("All is well.");
     expect((await sessions.listMessages({ sessionId: "s" })).totalSize).toBe(6);
     await sessions.close("s");
     expect(await sessions.listMessages({ sessionId: "s", isProjected: true })).toEqual(projected);
     const single = await pages(fixture, { isProjected: true, pageSize: 1 });
     expect(single).toEqual(projected.messages.map((message) => [textOf(message)]));
+  });
+
+  it.each([
+    { isNewestFirst: false, pageSize: 4 },
+    { isNewestFirst: true, pageSize: 3 },
+  ])("neither repeats nor loses a message when a compaction comes between pages: %o", async (input) => {
+    const long = "word ".repeat(20_000);
+    await using fixture = await conversation([`one ${long}`, `two ${long}`, "three"]);
+    const { sessions } = fixture.runtime;
+    fixture.models.entries.push({ text: "A summary with many words." }, { text: "re: four" }, { text: "ok" });
+    await sessions.compact({ sessionId: "s" });
+    await (await fixture.send("four", inSession)).all();
+    let isCompacted = false;
+    const [before = [], ...after] = await pages(fixture, { ...input, isProjected: true }, async () => {
+      if (!isCompacted) await sessions.compact({ sessionId: "s" });
+      isCompacted = true;
+    });
+    // The page before ends with what the first compaction made, which the second one removes.
+    expect(before.at(-1)).toMatch(/^\[Conversation was compacted/);
+    const rest = after.flat().filter((text) => !text.startsWith("[Conversation"));
+    expect(rest).toEqual(input.isNewestFirst ? ["re: three", "three"] : ["four", "re: four"]);
   });
 });
 

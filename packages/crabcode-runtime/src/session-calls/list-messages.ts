@@ -13,6 +13,7 @@ import type { HistoryMessage, ListMessagesInput, MessagePage } from "./session-t
 
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_RESULT_BYTES = 1024 * 1024;
+const MAX_ID_CHARS = 64;
 
 const messageKey = z.tuple([z.number(), z.string()]);
 
@@ -29,11 +30,13 @@ export async function listMessages(
   const after = decodePageToken(input, identity, messageKey);
   const conversation = await conversationOf(deps, sessionId, agentId);
   const all = isProjected ? projected(conversation) : everything(conversation);
+  const places = placesOf(all);
   if (isNewestFirst) all.reverse();
-  const page = takePage(after === undefined ? all : behind(all, after, isNewestFirst), {
+  const placeOf = (row: HistoryMessage): number => places.get(row) ?? row.index;
+  const page = takePage(after === undefined ? all : behind(all, after, { isNewestFirst, placeOf }), {
     size,
     identity,
-    keyOf: ({ index, messageId }) => [index, messageId],
+    keyOf: (row) => [placeOf(row), shortId(row)],
     maxBytes: MAX_PAGE_BYTES,
     bytesOf: ({ message }) => sizeOf(message),
   });
@@ -76,12 +79,12 @@ function everything({ entries }: Conversation): HistoryMessage[] {
 }
 
 function projected({ projection, entries }: Conversation): HistoryMessage[] {
-  return projection.items.map(({ uuid, index, message }) => {
+  return projection.items.map(({ uuid, index, message, timestamp }) => {
     const entry = entries[index];
     return {
       messageId: uuid,
       message,
-      timestamp: entry?.timestamp,
+      timestamp: entry?.timestamp ?? timestamp,
       replyTo: entry?.replyTo,
       operationId: entry?.operationId,
       index,
@@ -89,15 +92,34 @@ function projected({ projection, entries }: Conversation): HistoryMessage[] {
   });
 }
 
+/**
+ * Where messages stand, oldest first: their position in the transcript. One that a compaction made has none there; it
+ * stands between the newest message before it and the next, so that its place outlives the compaction.
+ */
+function placesOf(oldestFirst: readonly HistoryMessage[]): ReadonlyMap<HistoryMessage, number> {
+  const places = new Map<HistoryMessage, number>();
+  let newest = -1;
+  for (const row of oldestFirst) {
+    newest = Math.max(newest, row.index);
+    places.set(row, row.index < 0 ? newest + 0.5 : row.index);
+  }
+  return places;
+}
+
+/** Ids of messages from elsewhere may be longer than a token. */
+function shortId({ messageId }: HistoryMessage): string {
+  return messageId.slice(0, MAX_ID_CHARS);
+}
+
 /** The messages behind one; when that is not among them any more, those behind its place. */
 function behind(
   all: readonly HistoryMessage[],
-  [index, messageId]: readonly [number, string],
-  isNewestFirst: boolean,
+  [place, id]: readonly [number, string],
+  { isNewestFirst, placeOf }: { isNewestFirst: boolean; placeOf: (row: HistoryMessage) => number },
 ): HistoryMessage[] {
-  const at = all.findIndex((row) => row.messageId === messageId);
+  const at = all.findIndex((row) => shortId(row) === id);
   if (at >= 0) return all.slice(at + 1);
-  return all.filter((row) => (isNewestFirst ? row.index < index : row.index > index));
+  return all.filter((row) => (isNewestFirst ? placeOf(row) < place : placeOf(row) > place));
 }
 
 /** What a model saw of a result may be larger than a page. */

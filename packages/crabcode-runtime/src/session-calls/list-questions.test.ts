@@ -52,6 +52,8 @@ describe("the questions that wait", () => {
     expect(await idsOf({ sessionId: "a" })).toEqual(["c2"]);
     expect(await idsOf({ sessionId: "" })).toEqual([]);
     expect(await fixture.runtime.sessions.get("a")).toMatchObject({ pendingQuestionCount: 1 });
+    await fixture.runtime.respondPermission({ sessionId: "b", toolUseId: "c1", isAllowed: true });
+    expect(await idsOf({})).toEqual(["c2", "c3"]);
     expect(await refusal(questions.list({ sessionId: "nope" }))).toMatchObject({
       reason: "SESSION_NOT_FOUND",
       kind: "notFound",

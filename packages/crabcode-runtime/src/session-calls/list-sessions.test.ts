@@ -271,7 +271,8 @@ describe("a search", () => {
 
   it("that looks at every text stops after two seconds with what it has", async () => {
     await using fixture = await RuntimeFixture.create();
-    await makeSessions(fixture, ["a", "b", "c"]);
+    const ids = ["a", "b", "c", "d", "e", "f"];
+    await makeSessions(fixture, ids);
     await fixture.closeRuntime();
     let readings = 0;
     const clock = {
@@ -280,9 +281,10 @@ describe("a search", () => {
       setTimer: fixture.clock.setTimer.bind(fixture.clock),
     };
     fixture.runtime = fixture.start({ clock });
-    for (const sessionId of ["a", "b", "c"]) await fixture.runtime.sessions.rename(sessionId, "xy");
+    for (const sessionId of ids) await fixture.runtime.sessions.rename(sessionId, "xy");
     const found = await fixture.runtime.sessions.list({ query: "xy" });
     expect(found.sessions.length).toBeGreaterThan(0);
+    expect(found.sessions.length).toBeLessThan(ids.length);
     expect(found).toMatchObject({ nextPageToken: "", totalSize: found.sessions.length });
   });
 

@@ -1,6 +1,6 @@
 import { BUILT_IN_TYPES, toolsOfType } from "../agents/agent-tool-list.ts";
 import { CrabcodeError } from "../crabcode-error.ts";
-import { openTools } from "../sessions/open-tools.ts";
+import { openSkills, openTools } from "../sessions/open-tools.ts";
 import { readSettings } from "../settings/read-settings.ts";
 import type { SessionRow } from "../store/session-index.ts";
 import type { SessionCallDeps } from "./session-call-deps.ts";
@@ -11,18 +11,21 @@ const FIRST_DEPTH = 1;
 
 /**
  * What a model is offered in a session; of one that is not loaded what it would be, without the tools of servers that
- * only a loaded session has.
+ * only a loaded session has. Skills are looked for anew.
  */
-export function listTools(
+export async function listTools(
   { registry, environment, settings: sources }: SessionCallDeps,
   { sessionId, cwd }: SessionRow,
   subagentType: string,
-): SessionToolListing {
+): Promise<SessionToolListing> {
   const session = registry.peek(sessionId);
   const settings = session?.parts.settings ?? readSettings(sources, cwd, environment.logger);
+  const skills = session === undefined ? openSkills(environment, { cwd }) : session.skills;
+  await skills?.refresh(new AbortController().signal);
+  const others = skills === undefined ? [] : [skills];
   const all = (
     session?.tools ??
-    openTools(environment, { settings }, { agents: notLoaded, checkpoints: notLoaded, others: [] })
+    openTools(environment, { settings }, { agents: notLoaded, checkpoints: notLoaded, others })
   ).all;
   const isKnown = BUILT_IN_TYPES.has(subagentType) || settings.agents.types.has(subagentType);
   if (subagentType !== "" && !isKnown) {

@@ -252,6 +252,35 @@ describe("a session that is deleted", () => {
     fixture.runtime = fixture.start();
   });
 
+  it("leaves nothing of a turn and an agent that a crash cut, although it was never loaded since", async () => {
+    const read = (agent: number | null) => ({
+      agent,
+      tool_calls: [{ id: "c", name: "Bash", input: { command: "ls" } }],
+    });
+    const settings = { permissions: { allow: [{ tool: "Bash" }] } };
+    await using fixture = await RuntimeFixture.create({
+      script: [read(null), read(1)],
+      settings,
+      isDurable: true,
+    });
+    const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let count = 0;
+    fixture.toolbox.onCommand = ({ signal }) => {
+      started[count++]?.resolve();
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve({})));
+    };
+    await fixture.send("x", { ...inSession, isDetached: true });
+    await started[0]?.promise;
+    await fixture.runtime.spawnAgent({ session: { sessionId: "s" }, prompt: "p" });
+    await started[1]?.promise;
+    await using crashed = await fixture.afterCrash();
+    const index = join(crashed.dataDir, "crabcode", "sessions.sqlite");
+    expect(rowsOf(index)).toMatchObject({ started_calls: 2, operations: 1, agents: 1 });
+    await crashed.runtime.sessions.archive("s");
+    await crashed.runtime.sessions.delete("s");
+    expect(rowsOf(index)).toEqual({});
+  });
+
   it("is gone although a file of it cannot be removed, which the next start does", async () => {
     await using fixture = await RuntimeFixture.create({ script: [{ text: "a" }] });
     const { sessions } = fixture.runtime;

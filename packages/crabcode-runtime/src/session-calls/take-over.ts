@@ -18,8 +18,9 @@ export async function takeOver(
   if (file === undefined) return;
   const { logger, ids } = environment;
   const known = (await readIndex(userFolder, logger)).get(sessionId) ?? {};
-  const isLoaded = (await registry.settled(sessionId)) !== undefined;
-  if (isLoaded || index.find(sessionId) !== undefined) return;
+  await registry.settled(sessionId);
+  // Another call may have been faster.
+  if (index.find(sessionId) !== undefined) return;
   const importer = new SessionImporter({ database, index, transcripts, roots: workspaceRoots, ids });
   const { outcome, problem } = await registry.exclusively(sessionId, () => importer.import(file, known));
   if (outcome === "refused") logger.warn({ sessionId, problem }, "a session of upstream was not taken over");

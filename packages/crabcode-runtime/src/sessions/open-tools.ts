@@ -21,10 +21,13 @@ export function openMcp(environment: SessionEnvironment, parts: SessionParts): S
 }
 
 /** The skills of a session; undefined where nobody looks for any. */
-export function openSkills(environment: SessionEnvironment, parts: SessionParts): SessionSkills | undefined {
+export function openSkills(
+  environment: SessionEnvironment,
+  { cwd }: Pick<SessionParts, "cwd">,
+): SessionSkills | undefined {
   const { skills: port, userFolder, homeFolder, clock, logger } = environment;
   if (port === undefined) return undefined;
-  return new SessionSkills({ port, cwd: parts.cwd, userFolder, homeFolder, clock, logger });
+  return new SessionSkills({ port, cwd, userFolder, homeFolder, clock, logger });
 }
 
 /** The tools of a session. */

@@ -117,6 +117,7 @@ async function runOrReport(
 ): Promise<FinishedTurn> {
   const { parts, environment } = host;
   const failedTurn = { reason: "error" as const, outcome: undefined, contextWindowTokens: 0 };
+  await using _cells = host.cells?.endOn(operation.signal);
   try {
     if (operation.resumed === undefined) {
       const refusal = await beginTurn(host, operation, { events, beginning });
@@ -131,7 +132,6 @@ async function runOrReport(
       return failedTurn;
     }
     const { maxTurns, signal } = operation;
-    await using _cells = host.cells?.endOn(signal);
     const tools = await host.tools.forRun(signal);
     const prompt = await host.prompt.forTurn({ mode: host.mode, model, tools }, signal);
     const outcome = await runTurnLoop(loopDeps(host, { operation, events, model, tools, prompt }), {

@@ -19,8 +19,11 @@ const WORD = /[^\s"'`,;()<>[\]{}]+/g;
 const WITH_EXTENSION = /^[\w@~./\\-]*[\w)\]-]\.[A-Za-z][A-Za-z0-9]{0,9}$/;
 const IN_BACKTICKS = /`([^`\n]{1,1000})`/g;
 const COMMAND_LINE = new RegExp(`^[ \\t]*(?:\\$[ \\t]+)?((?:${PROGRAMS})(?:[ \\t].{0,1000})?)$`, "gm");
-const IMPORT_LINE =
-  /^[ \t]*(import[ \t({"'].{0,500}|from[ \t]+\S+[ \t]+import\b.{0,500}|.{0,200}\brequire\([^)\n]{1,200}\).{0,200}|#include[ \t].{0,200}|use[ \t]+[\w:]+.{0,200};)[ \t]*$/gm;
+/** Longer ones are no imports that anybody wrote. */
+const MAX_IMPORT_CHARS = 1_000;
+const IMPORT =
+  /^(?:import[ \t({"'].*|from[ \t]+\S+[ \t]+import\b.*|.{0,200}\brequire\([^)]{1,200}\).*|#include[ \t].*|use[ \t]+[\w:]+.*;)$/;
+const END_MARKS: ReadonlySet<string> = new Set([".", ":", "!", "?"]);
 
 /** Finds files (quoted, or words with an extension), commands and import lines in a message. */
 export function extractMentions(message: string): Mentions {
@@ -33,7 +36,7 @@ export function extractMentions(message: string): Mentions {
     return " ";
   });
   const words = [...rest.matchAll(WORD)]
-    .map(([word]) => word.replace(/[.:!?]+$/, ""))
+    .map(([word]) => withoutEndMarks(word))
     .filter((word) => !word.includes("://") && WITH_EXTENSION.test(word) && !NO_FILES.has(word));
   return {
     paths: distinct([...quoted, ...words]),
@@ -41,8 +44,20 @@ export function extractMentions(message: string): Mentions {
       ...[...text.matchAll(IN_BACKTICKS)].map(([, command = ""]) => command.trim()),
       ...[...text.matchAll(COMMAND_LINE)].map(([, command = ""]) => command.trim()),
     ]),
-    imports: distinct([...text.matchAll(IMPORT_LINE)].map(([, line = ""]) => line.trim())),
+    imports: distinct(
+      text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line.length <= MAX_IMPORT_CHARS && IMPORT.test(line)),
+    ),
   };
+}
+
+/** A regular expression would begin anew at each of many marks. */
+function withoutEndMarks(word: string): string {
+  let end = word.length;
+  while (end > 0 && END_MARKS.has(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
 }
 
 function isPath(text: string): boolean {

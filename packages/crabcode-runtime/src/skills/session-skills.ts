@@ -47,8 +47,9 @@ export class SessionSkills implements ChangingTools {
     for (const skill of skills) {
       const text = await this.#textOf(skill, message);
       if (text === undefined) continue;
-      chars += text.length;
-      texts.push(chars <= MAX_TRIGGERED_CHARS ? text : `# Skill ${skill.name}\nLoad it with the tool Skill.`);
+      const fits = chars + text.length <= MAX_TRIGGERED_CHARS;
+      if (fits) chars += text.length;
+      texts.push(fits ? text : nameOnly(skill));
     }
     if (texts.length === 0) return undefined;
     const intro = "Skills that fit this message. Follow them as far as they help with it.";
@@ -67,11 +68,22 @@ export class SessionSkills implements ChangingTools {
   }
 
   async #textOf(skill: SkillDocument, message: string): Promise<string | undefined> {
+    let body: string;
     try {
-      return `# Skill ${skill.name}\n${withMessage(await this.#deps.port.load(skill), message)}`;
+      body = await this.#deps.port.load(skill);
     } catch (cause) {
       this.#deps.logger.warn({ skill: skill.name, cause }, "a skill could not be read");
       return undefined;
     }
+    try {
+      return `# Skill ${skill.name}\n${withMessage(body, message)}`;
+    } catch {
+      // Applied to something shorter it may do.
+      return nameOnly(skill);
+    }
   }
+}
+
+function nameOnly({ name }: SkillDocument): string {
+  return `# Skill ${name}\nLoad it with the tool Skill.`;
 }

@@ -28,6 +28,22 @@ describe("skills of a session", () => {
     );
   });
 
+  it("are listed among the tools before the first turn, and while the session is not loaded", async () => {
+    const library = new Library();
+    library.add("review", { description: "Reviews code" });
+    await using fixture = await create(library, []);
+    await fixture.runtime.sessions.create({ sessionId: "s" });
+    const namesOf = async (): Promise<string[]> =>
+      (await fixture.runtime.sessions.listTools("s", "")).tools.map(({ name }) => name);
+    const loaded = await namesOf();
+    expect(loaded).toContain("Skill");
+    await fixture.runtime.sessions.close("s");
+    expect(await namesOf()).toEqual(loaded);
+    expect((await fixture.runtime.sessions.get("s")).state).toBe("stored");
+    library.find = () => Promise.reject(new Error("gone"));
+    expect(await namesOf()).not.toContain("Skill");
+  });
+
   it("are loaded with what they are to be applied to, without asking", async () => {
     const library = new Library();
     library.add("place", {}, "Do it with $USER_INPUT, and $USER_INPUT again.");
@@ -80,6 +96,26 @@ describe("skills of a session", () => {
     expect(textsOf(fixture, 2)).toEqual(["nothing special", "one", "fix a.ts", reminder, "two", "go on"]);
     const { messages } = await fixture.runtime.sessions.listMessages({ sessionId: "" });
     expect(messages[3]?.message.origin).toBe("skill");
+  });
+
+  it("that would become far too long by what they are applied to are not", async () => {
+    const library = new Library();
+    library.add("many", { pathPatterns: ["*.ts"] }, "$USER_INPUT ".repeat(20_000));
+    library.add("next", { pathPatterns: ["*.ts"] }, "Short");
+    const message = `a.ts ${"x".repeat(30_000)}`;
+    const input = { skill_name: "many", user_input: message };
+    const call = { id: "c1", name: "Skill", input };
+    await using fixture = await create(library, [{ tool_calls: [call] }, { text: "two" }]);
+    const turn = await (await fixture.send(message)).all();
+    expect(turn.filter(({ type }) => type === "tool_result")).toMatchObject([
+      {
+        result: expect.stringMatching(/^Error: with this input the skill has more than \d+ characters$/),
+        is_error: true,
+      },
+    ]);
+    // The one that is too long takes no room from the others.
+    const reminder = textsOf(fixture, 0)[1] ?? "";
+    expect(reminder).toContain("# Skill many\nLoad it with the tool Skill.\n\n# Skill next\nShort");
   });
 
   it("that cannot be looked for or read cost no turn", async () => {

@@ -27,6 +27,14 @@ describe("extractMentions", () => {
     expect(extractMentions(text).paths).toEqual(["docs/with space.md", "Makefile/x", "src/app.ts", "a.md"]);
   });
 
+  it.each([
+    ["marks", `${".".repeat(99_990)}x`],
+    ["spaces", `import${" ".repeat(99_990)}x`],
+    ["names", `use ${"a".repeat(99_990)}`],
+  ])("gets to the end of very many %s", (_, text) => {
+    expect(extractMentions(text)).toEqual({ paths: [], commands: [], imports: [] });
+  });
+
   it("finds commands in backticks and lines that begin with a well-known program", () => {
     const text =
       "run `pnpm build` please\n  git commit -m x\n$ npm test\ngitter is no program\nand git status is no line";

@@ -26,7 +26,8 @@ export const compactionLine: z.ZodType<CompactionMark> = z
           content: storedContent,
           origin: storedOrigin,
         }),
-        z.object({ uuid: z.string() }),
+        // Strict: a message that cannot be read is not one without a message.
+        z.strictObject({ uuid: z.string() }),
       ]),
     ),
   })

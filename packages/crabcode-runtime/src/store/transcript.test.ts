@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { silentLogger } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
@@ -56,6 +56,32 @@ describe("TranscriptFile", () => {
     await second.append(entry("2", text("b")));
     await second.close();
     expect(uuidsOf(await new TranscriptFile(path).read(silentLogger))).toEqual(["1", "2"]);
+  });
+
+  it("goes on behind half a line that a failed write left", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "s.jsonl");
+    await symlink("/dev/full", path);
+    const file = new TranscriptFile(path);
+    await expect(file.append(entry("1", text("a")))).rejects.toMatchObject({ code: "ENOSPC" });
+    await rm(path);
+    await writeFile(path, '{"type":"us');
+    await file.append(entry("2", text("b")));
+    await file.close();
+    expect(uuidsOf(await new TranscriptFile(path).read(silentLogger))).toEqual(["2"]);
+  });
+
+  it("counts marks that it cannot read among the broken lines", async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "s.jsonl");
+    const summary = { uuid: "s", role: "user", content: [{ type: "later" }] };
+    const compaction = { type: "compaction", timestamp: "t", trigger: "auto", messages: [summary] };
+    const lines = [compaction, { type: "rollback", checkpoint_id: "c" }, { type: "other" }];
+    await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const warned: unknown[] = [];
+    const logger = { ...silentLogger, warn: (fields: unknown) => void warned.push(fields) };
+    expect(await new TranscriptFile(path).read(logger)).toEqual([]);
+    expect(warned).toEqual([{ path, brokenCount: 2 }]);
   });
 
   it("reads the plain text content of older files", async () => {

@@ -98,14 +98,12 @@ export class TranscriptFile implements Transcript {
       event_seq: eventSeq,
       reply_to_uuid: replyTo,
     });
-    const file = await this.#open();
-    await file.appendFile(`${row}\n`);
+    await this.#write(row);
     this.#parentUuid = uuid;
   }
 
   async appendMark(mark: TranscriptMark): Promise<void> {
-    const file = await this.#open();
-    await file.appendFile(`${JSON.stringify(markToLine(mark))}\n`);
+    await this.#write(JSON.stringify(markToLine(mark)));
   }
 
   async sync(): Promise<void> {
@@ -117,17 +115,32 @@ export class TranscriptFile implements Transcript {
     this.#file = undefined;
   }
 
+  async #write(row: string): Promise<void> {
+    const file = (this.#file ??= await this.#open());
+    try {
+      await file.appendFile(`${row}\n`);
+    } catch (cause) {
+      // It may have written half a line, which is dealt with when the file is opened.
+      this.#file = undefined;
+      await file.close();
+      throw cause;
+    }
+  }
+
   async #open(): Promise<FileHandle> {
-    if (this.#file !== undefined) return this.#file;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     const file = await open(this.#path, "a+", 0o600);
-    // A process that died while writing may have left half a line.
-    const { size } = await file.stat();
-    if (size > 0) {
-      const last = await file.read(new Uint8Array(1), 0, 1, size - 1);
-      if (last.buffer[0] !== 0x0a) await file.appendFile("\n");
+    try {
+      // A process that died while writing may have left half a line.
+      const { size } = await file.stat();
+      if (size > 0) {
+        const last = await file.read(new Uint8Array(1), 0, 1, size - 1);
+        if (last.buffer[0] !== 0x0a) await file.appendFile("\n");
+      }
+    } catch (cause) {
+      await file.close();
+      throw cause;
     }
-    this.#file = file;
     return file;
   }
 }
@@ -143,7 +156,7 @@ function parseLine(row: string): TranscriptRecord | "broken" | undefined {
   if (!parsed.success) {
     const mark = parseMark(value);
     if (mark !== undefined) return { kind: "mark", mark };
-    return isMessageLine(value) ? "broken" : undefined;
+    return isOurLine(value) ? "broken" : undefined;
   }
   const { type, uuid, timestamp, operation_id, event_seq, reply_to_uuid } = parsed.data;
   const message = toMessage(type, parsed.data);
@@ -158,8 +171,9 @@ function parseLine(row: string): TranscriptRecord | "broken" | undefined {
   return { kind: "message", entry };
 }
 
-function isMessageLine(value: unknown): boolean {
-  return z.looseObject({ type: z.enum(["user", "assistant"]) }).safeParse(value).success;
+function isOurLine(value: unknown): boolean {
+  const type = z.enum(["user", "assistant", "checkpoint", "rollback", "compaction"]);
+  return z.looseObject({ type }).safeParse(value).success;
 }
 
 async function readIfThere(path: string): Promise<string> {

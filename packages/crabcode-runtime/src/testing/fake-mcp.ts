@@ -19,6 +19,8 @@ export class FakeMcp {
   /** Settles when every server is connected or has failed. */
   connected: Promise<void> = Promise.resolve();
   startCount = 0;
+  /** What each retry was told. */
+  readonly retries: number[] = [];
   disposeCount = 0;
   answer: (...call: Call) => Promise<McpAnswer> = async () => textAnswer("done");
 
@@ -27,6 +29,9 @@ export class FakeMcp {
     return {
       start: () => {
         this.startCount += 1;
+      },
+      retry: (afterMs) => {
+        this.retries.push(afterMs);
       },
       settled: (_timeoutMs, signal) => abortable(this.connected, signal),
       tools: () => this.tools,

@@ -26,6 +26,9 @@ export class MemoryToolbox {
   /** Answers a command. Absent: `echo X` prints X, everything else prints nothing. */
   onCommand: ((command: Command) => Promise<Partial<CommandResult>>) | undefined;
 
+  /** Called before a job that has files for itself. */
+  onExclusively: (() => Promise<void>) | undefined;
+
   readonly open: OpenToolbox = ({ cwd }) => Promise.resolve(this.#port(cwd));
 
   #port(cwd: string): ToolboxPort {
@@ -82,7 +85,10 @@ export class MemoryToolbox {
         isTimedOut: false,
       }),
       findFiles: async () => ({ kind: "ok", paths: [...this.files.keys()], moreCount: 0 }),
-      exclusively: (_paths, job) => job(),
+      exclusively: async (_paths, job) => {
+        await this.onExclusively?.();
+        return await job();
+      },
       runCommand: async (command) => {
         this.commands.push(command.command);
         const echoed = /^echo (.*)$/.exec(command.command)?.[1];

@@ -1,6 +1,7 @@
 import { compactHistory } from "../compaction/compact-history.ts";
 import { EMPTY_RETRY, isMarker } from "../compaction/summary-texts.ts";
 import type { Message } from "../conversation/message.ts";
+import { withWholeCalls } from "../conversation/whole-calls.ts";
 import type { ModelFailure, ModelRequest } from "../ports/model-port.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import { estimateMessages, estimateRequest } from "./token-estimate.ts";
@@ -154,8 +155,9 @@ export class StepRequests {
     const { conversation, userContext, reminder } = this.#deps;
     const { messages } = conversation;
     const at = this.#reminderIndex(messages);
-    const history =
-      reminder === undefined ? messages : [...messages.slice(0, at), reminder, ...messages.slice(at)];
+    const history = withWholeCalls(
+      reminder === undefined ? messages : [...messages.slice(0, at), reminder, ...messages.slice(at)],
+    );
     if (userContext === undefined) return history;
     const context: Message = { role: "user", content: [{ type: "text", text: userContext }] };
     return [context, ...history];

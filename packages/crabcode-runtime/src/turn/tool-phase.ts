@@ -1,9 +1,16 @@
 import { dirname } from "node:path";
 import { abortable } from "@trivium/core";
-import type { PermissionDecision } from "../gates/permission-policy.ts";
+import type { PermissionDecision, PermissionSubject } from "../gates/permission-policy.ts";
 import { runHookedCall } from "../hooks/hooked-call.ts";
 import { isInside } from "../paths/is-inside.ts";
-import { type CallTarget, failed, type ToolOutcome } from "../tools/tool.ts";
+import {
+  type CallTarget,
+  failed,
+  type InputProblem,
+  type PreparedCall,
+  type Tool,
+  type ToolOutcome,
+} from "../tools/tool.ts";
 import type { LoopDeps } from "./loop-deps.ts";
 import type { ModelCall } from "./response-collector.ts";
 import { interrupted, questionTimeoutMs, type StepCall } from "./tool-call.ts";
@@ -72,7 +79,7 @@ class ToolPhase {
       if (call.problem !== undefined) {
         this.#settle(step, failed(`Validation error: ${call.problem}`));
       } else if (tool !== undefined) {
-        const prepared = tool.prepare(call.input, { mode: this.#deps.mode });
+        const prepared = this.#prepare(tool, call);
         if ("problem" in prepared) this.#settle(step, failed(`Validation error: ${prepared.problem}`));
         else step.prepared = prepared;
       }
@@ -113,6 +120,18 @@ class ToolPhase {
     for (const step of this.steps) if (step.outcome === undefined) this.#settle(step, interrupted);
   }
 
+  #prepare(tool: Tool, call: ModelCall): PreparedCall | InputProblem {
+    try {
+      return tool.prepare(call.input, { mode: this.#deps.mode });
+    } catch (cause) {
+      this.#deps.logger.warn(
+        { tool: call.name, toolUseId: call.toolUseId, cause },
+        "arguments were not checked",
+      );
+      return { problem: "the arguments could not be checked" };
+    }
+  }
+
   #settle(step: StepCall, outcome: ToolOutcome): void {
     step.outcome = outcome;
     publishResult(this.#deps, step.call, outcome);
@@ -124,31 +143,38 @@ class ToolPhase {
 
   /** Why a call must not run; undefined when it may. */
   async #refusal(step: StepCall): Promise<string | undefined> {
-    let decision: PermissionDecision;
+    const { policy } = this.#deps;
+    let subject: PermissionSubject;
     try {
-      decision = await abortable(this.#decide(step), this.#signal);
+      subject = await abortable(this.#subjectOf(step), this.#signal);
     } catch (cause) {
       return `Permission denied: the target could not be checked (${cause instanceof Error ? cause.message : "unknown"})`;
     }
-    if (decision.behavior === "allow" || this.#wasApproved(step)) return undefined;
-    if (decision.behavior === "deny")
-      return `Permission denied: ${decision.reason ?? "denied by the settings"}`;
-    return this.#ask(step, decision);
+    const decision = policy.decide(subject);
+    if (decision.behavior === "allow") return undefined;
+    if (decision.behavior === "deny") return denied(decision);
+    if (this.#wasApproved(step)) return undefined;
+    const isNeeded = (): boolean => policy.decide(subject).behavior === "ask";
+    const refusal = await this.#ask(step, decision, isNeeded);
+    if (refusal !== undefined) return refusal;
+    // Plan mode may have begun while the question was open; no answer overrides it.
+    const last = policy.decide(subject);
+    return last.behavior === "deny" ? denied(last) : undefined;
   }
 
-  async #decide(step: StepCall): Promise<PermissionDecision> {
+  /** What is decided about; where its target leads is looked up once. */
+  async #subjectOf(step: StepCall): Promise<PermissionSubject> {
     const { call, tool, prepared } = step;
-    const { policy } = this.#deps;
     const target = await this.#resolveTarget(prepared?.target);
     step.targetPath = target?.path;
-    return policy.decide({
+    return {
       tool: call.name,
       isReadOnly: tool?.isReadOnly === true,
       input: call.input,
       targetPath: target?.path,
       outsideFolder: target?.outsideFolder,
       opinion: prepared?.opinion,
-    });
+    };
   }
 
   async #resolveTarget(
@@ -163,7 +189,11 @@ class ToolPhase {
     return { path, outsideFolder: written.isFolder ? path : dirname(path) };
   }
 
-  async #ask({ call }: StepCall, { key, reason }: PermissionDecision): Promise<string | undefined> {
+  async #ask(
+    { call }: StepCall,
+    { key, reason }: PermissionDecision,
+    isNeeded: () => boolean,
+  ): Promise<string | undefined> {
     const { questions, events, policy, isInteractive } = this.#deps;
     const request = {
       type: "permission_request" as const,
@@ -180,12 +210,11 @@ class ToolPhase {
           operation: events.context,
           signal: this.#signal,
           timeoutMs: questionTimeoutMs(this.#deps, call.toolUseId),
+          isNeeded,
+          onAlwaysAllow: () => policy.grant(key),
         })
       : questions.refuseUnasked(request, events.context);
-    if (verdict.isAllowed) {
-      if (verdict.alwaysAllow) policy.grant(key);
-      return undefined;
-    }
+    if (verdict.isAllowed) return undefined;
     if (verdict.resolution === "expired") {
       return `Permission denied: no answer within ${this.#deps.questionTimeoutMs / 1000} s`;
     }
@@ -194,4 +223,8 @@ class ToolPhase {
       verdict.feedback === undefined || verdict.feedback === "" ? "" : ` They said: ${verdict.feedback}`;
     return `Permission denied by the user.${said} Do not repeat this call; explain what you wanted to do, or ask how to go on.`;
   }
+}
+
+function denied({ reason }: PermissionDecision): string {
+  return `Permission denied: ${reason ?? "denied by the settings"}`;
 }

@@ -1,5 +1,16 @@
-import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import {
+  create,
+  createFileRegistry,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  toBinary,
+} from "@bufbuild/protobuf";
+import {
+  FileDescriptorProtoSchema,
+  file_google_protobuf_wrappers,
+  UninterpretedOptionSchema,
+} from "@bufbuild/protobuf/wkt";
 import {
   CompleteToolCallRequestSchema,
   ExecuteEventSchema,
@@ -47,6 +58,11 @@ describe("a large message", () => {
     expect(roundTrip(CompleteToolCallRequestSchema, message)).toEqual(message);
   });
 
+  it("may have a large field that must be there", () => {
+    const message = create(UninterpretedOptionSchema, { name: [{ namePart: long, isExtension: true }] });
+    expect(roundTrip(UninterpretedOptionSchema, message)).toEqual(message);
+  });
+
   it("is not changed", () => {
     const message = create(WaitResponseSchema, { state: { case: "liveCell", value: outcome("a", long) } });
     const before = structuredClone(message);
@@ -66,6 +82,39 @@ describe("a large message", () => {
     message.$unknown = [{ no: 900, wireType: 0, data: Uint8Array.of(3) }];
     expect(roundTrip(FileDescriptorProtoSchema, message)).toEqual(message);
   });
+});
+
+describe("a wrapped text or byte string", () => {
+  const file = create(FileDescriptorProtoSchema, {
+    name: "wrapped.proto",
+    syntax: "proto3",
+    dependency: ["google/protobuf/wrappers.proto"],
+    messageType: [
+      {
+        name: "Wrapped",
+        field: [
+          { name: "text", number: 1, type: 11, label: 1, typeName: ".google.protobuf.StringValue" },
+          { name: "data", number: 2, type: 11, label: 1, typeName: ".google.protobuf.BytesValue" },
+        ],
+      },
+    ],
+  });
+  const registry = createFileRegistry(file, (name) =>
+    name === "google/protobuf/wrappers.proto" ? file_google_protobuf_wrappers : undefined,
+  );
+  const desc = registry.getMessage("Wrapped");
+
+  it("keeps its wrapper", () => {
+    if (desc === undefined) throw new Error("no such type");
+    const fields = { text: long, data: new Uint8Array(100_000).fill(7) };
+    const message = Object.assign(create(desc), fields);
+    expect(fromBinary(desc, new Uint8Array(Buffer.concat(encodeLike(desc, message))))).toEqual(message);
+  });
+
+  /** As answers are encoded. */
+  function encodeLike(type: DescMessage, message: Message): Uint8Array[] {
+    return hasLargeField(type, message) ? encodeInPieces(type, message) : [toBinary(type, message)];
+  }
 });
 
 describe("a message of ordinary size", () => {

@@ -7,6 +7,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
+import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 
 /** A text or byte field of so many characters or bytes is large. */
 const LARGE_LENGTH = 64 * 1024;
@@ -53,7 +54,7 @@ function encodeValue(field: DescField, value: unknown): Uint8Array[] {
 }
 
 function contentOf(field: DescField, value: unknown): Uint8Array[] {
-  if (typeof value === "string") return [Buffer.from(value)];
+  if (typeof value === "string") return [encodeText(value)];
   if (value instanceof Uint8Array) return [value];
   const { message } = field;
   if (message === undefined || !isMessage(value, message))
@@ -61,8 +62,31 @@ function contentOf(field: DescField, value: unknown): Uint8Array[] {
   return hasLargeField(message, value) ? encodeInPieces(message, value) : [toBinary(message, value)];
 }
 
+/** Encoded texts, until they are given back. */
+const ownPieces = new WeakSet<Uint8Array>();
+
+function encodeText(text: string): Uint8Array {
+  const byteLength = Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafeSlow(byteLength);
+  // As many bytes as characters: nothing has to be encoded.
+  bytes.write(text, byteLength === text.length ? "latin1" : "utf8");
+  ownPieces.add(bytes);
+  return bytes;
+}
+
+/**
+ * Gives the memory of a piece back, if {@link encodeInPieces} has made it, once it has been written. The garbage
+ * collector would go through all objects of the process for a few such pieces.
+ */
+export function releasePiece(piece: Uint8Array): void {
+  if (ownPieces.delete(piece) && piece.buffer instanceof ArrayBuffer) piece.buffer.transfer(0);
+}
+
 function isLarge(field: DescField, value: unknown): boolean {
-  if (typeof value === "string" || value instanceof Uint8Array) return value.length >= LARGE_LENGTH;
+  // A wrapper message is kept as the value in it, which the usual encoder wraps.
+  const isScalar = field.message === undefined;
+  if (typeof value === "string" || value instanceof Uint8Array)
+    return isScalar && value.length >= LARGE_LENGTH;
   if (Array.isArray(value)) return value.some((one) => isLarge(field, one));
   // A few well-known types are kept as plain values, which the usual encoder takes.
   return (
@@ -81,6 +105,8 @@ function spotsOf(desc: DescMessage): readonly Spot[] {
 
 function canBeLarge(field: DescField): boolean {
   if (field.fieldKind === "map" || field.fieldKind === "enum") return false;
+  // Without one that must be there the usual encoder refuses the rest of the message.
+  if (field.presence === FeatureSet_FieldPresence.LEGACY_REQUIRED) return false;
   if (field.message !== undefined) return !("delimitedEncoding" in field && field.delimitedEncoding);
   return field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES;
 }

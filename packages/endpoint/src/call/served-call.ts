@@ -11,6 +11,7 @@ import type { CallHandler, CallResponse } from "./call-handler.ts";
 import { type CallProtocol, timeoutOf } from "./call-protocol.ts";
 import { answerError } from "./error-answer.ts";
 import { toNodeHeaders } from "./headers.ts";
+import { releasePiece } from "./large-message.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import type { RegisteredMethod } from "./registrations.ts";
 import { RequestBody } from "./request-body.ts";
@@ -190,14 +191,19 @@ export class ServedCall implements CallObserver {
 
   async #writePieces(frame: Uint8Array): Promise<boolean> {
     let leftBytes = frame.byteLength;
+    let isTaken = false;
     for (const piece of piecesOf(frame)) {
       if (this.#isEnded) return false;
       leftBytes -= piece.byteLength;
       this.#isInsideFrame = leftBytes > 0;
-      if (!this.#exchange.write(piece) && !(await this.#drained())) return false;
+      isTaken = this.#exchange.write(piece);
+      if (!isTaken && !(await this.#drained())) return false;
     }
     this.#isInsideFrame = false;
-    return !this.#isEnded;
+    if (this.#isEnded) return false;
+    // Whoever had to wait knows that all of it is gone.
+    if (!isTaken) releasePiece(frame);
+    return true;
   }
 
   /** Waits for the reader, or for the end of the call. */

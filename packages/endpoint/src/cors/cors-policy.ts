@@ -13,6 +13,7 @@ const CONTRACT_REQUEST_HEADERS = [
   "x-grok-prompt-id",
   "trivium-after-seq",
   "trivium-server-tools",
+  "trivium-permission-session",
   "crabcode-create-session",
   "crabcode-cwd",
   "crabcode-detach",

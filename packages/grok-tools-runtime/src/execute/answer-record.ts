@@ -1,20 +1,25 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "../json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { parseOrderedJson } from "../ordered-json.ts";
 import { ToolError } from "../tool-error.ts";
 import type { ToolAnswer } from "./tool-answer.ts";
 
-/** An answer as it is kept on disk. */
+/**
+ * An answer as it is kept on disk. What callers get as JSON is kept as its text: keys that look like numbers would lose
+ * their place in an object of the record.
+ */
 export function toAnswerRecord({ callId, result, metadata }: ToolAnswer): JsonObject {
   if (result.ok) {
     const { output, promptText } = result;
-    return { callId, result: { ok: true, output, promptText }, metadata: { ...metadata } };
+    const outputJson = JSON.stringify(output);
+    return { callId, result: { ok: true, outputJson, promptText }, metadata: { ...metadata } };
   }
   const { code, message, details, retryable, suggestion, filePath, lineNumber } = result.error;
   const error = {
     code,
     message,
-    details,
+    detailsJson: JSON.stringify(details),
     retryable,
     ...(suggestion !== undefined && { suggestion }),
     ...(filePath !== undefined && { filePath }),
@@ -27,29 +32,30 @@ export function toAnswerRecord({ callId, result, metadata }: ToolAnswer): JsonOb
 export function fromAnswerRecord(record: JsonValue): ToolAnswer {
   const { callId, result, metadata } = recordSchema.parse(record);
   if (result.ok) {
-    // JSON.parse made it.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const output = result.output as JsonObject;
+    const output = toObject(result.outputJson);
     return { callId, result: { ok: true, output, promptText: result.promptText }, metadata };
   }
-  const { code, message, details, ...options } = result.error;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-  const error = new ToolError(code, message, { ...options, details: details as JsonObject });
+  const { code, message, detailsJson, ...options } = result.error;
+  const error = new ToolError(code, message, { ...options, details: toObject(detailsJson) });
   return { callId, result: { ok: false, error }, metadata };
 }
 
-const json = z.record(z.string(), z.unknown());
+function toObject(text: string): JsonObject {
+  const value = parseOrderedJson(text);
+  if (isJsonObject(value)) return value;
+  throw new TypeError("the record has another value where an object belongs");
+}
 
 const recordSchema = z.object({
   callId: z.string(),
   result: z.discriminatedUnion("ok", [
-    z.object({ ok: z.literal(true), output: json, promptText: z.string() }),
+    z.object({ ok: z.literal(true), outputJson: z.string(), promptText: z.string() }),
     z.object({
       ok: z.literal(false),
       error: z.object({
         code: z.enum(ErrorCode),
         message: z.string(),
-        details: json,
+        detailsJson: z.string(),
         retryable: z.boolean(),
         suggestion: z.string().optional(),
         filePath: z.string().optional(),

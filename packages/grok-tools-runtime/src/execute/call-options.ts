@@ -1,6 +1,8 @@
 import { TriviumError } from "@trivium/core";
 import type { JsonObject } from "../json.ts";
+import type { ChoiceAsker } from "../questions/choice-asker.ts";
 import type { ToolProgress } from "../tool.ts";
+import type { ToolKind } from "../tool-kind.ts";
 
 /** How one call is to be carried out. Everything is optional. Contract: ExecutionOptions and the request metadata */
 export interface CallOptions {
@@ -30,14 +32,20 @@ export interface CallOptions {
    * PERMISSION_DENIED and `details.reason` `not_authorised`. Default: whoever calls may.
    */
   readonly authorise?: ((request: AuthorisationRequest) => Promise<string | undefined>) | undefined;
+  /** Who is asked what the tool asks people. Default: who finalize named, else the session's own list of questions. */
+  readonly choiceAsker?: ChoiceAsker | undefined;
   /** Output of the running tool. Called in order; must not throw. */
   readonly onProgress?: ((chunk: ToolProgress) => void) | undefined;
 }
 
 /** A call that is about to run, with the tool's own names. */
 export interface AuthorisationRequest {
+  readonly callId: string;
+  /** Aborts when nobody waits for the call any more; the check is to settle then. */
+  readonly signal: AbortSignal;
   /** Client name of the tool. */
   readonly toolName: string;
+  readonly kind: ToolKind;
   readonly isReadOnly: boolean;
   readonly input: JsonObject;
   readonly workingDirectory: string;

@@ -7,6 +7,7 @@ import { outputLimits } from "../finalize/output-limits.ts";
 import { currentParams, type FinalizedToolset, snapshotState } from "../finalized-toolset.ts";
 import type { JsonObject } from "../json.ts";
 import { estimateTokens } from "../output/truncate.ts";
+import { authorisedSubagents } from "../subagents/authorised-subagents.ts";
 import type { ToolContext, ToolLimits, ToolResult } from "../tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { resolveCallDirectory } from "./call-directory.ts";
@@ -120,7 +121,7 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
       workingDirectory,
     });
     if (refusal !== undefined) throw refusal;
-    await authorise(call, scope, workingDirectory);
+    await authorise(call, scope, { signal, workingDirectory });
     signal.throwIfAborted();
     const pass = await gate.enter(
       tool.capabilities.unlimitedCalls === true ? "uncounted" : "counted",
@@ -149,13 +150,16 @@ async function dispatch(toolset: FinalizedToolset, call: PreparedCall): Promise<
 
 /** @throws {@link ToolError} PERMISSION_DENIED when the caller's own check refuses the call. */
 async function authorise(
-  { options, configured, canonicalInput }: PreparedCall,
+  { callId, options, configured, canonicalInput }: PreparedCall,
   { homeDirectory }: FinalizedToolset["scope"],
-  workingDirectory: string,
+  { signal, workingDirectory }: { readonly signal: AbortSignal; readonly workingDirectory: string },
 ): Promise<void> {
   const { clientName, registered } = configured;
   const reason = await options.authorise?.({
+    callId,
+    signal,
     toolName: clientName,
+    kind: registered.tool.kind,
     isReadOnly: registered.tool.capabilities.readOnly,
     input: canonicalInput,
     workingDirectory,
@@ -201,12 +205,14 @@ function toContext(
   return {
     ...toolset.scope,
     ...run,
+    subagents: authorisedSubagents(toolset.scope.subagents, call.options.authorise),
     callId,
     params,
     limits,
     behaviorVersion: configured.behaviorVersion,
     timeoutMs: ownTimeoutMs,
     promptId: call.options.promptId,
+    choiceAsker: call.options.choiceAsker,
     touched: (file) => toolset.resources.fileTouched({ ...file, callId }),
     remindersEnabled: toolset.remindersEnabled,
     parameterName: (canonical) =>

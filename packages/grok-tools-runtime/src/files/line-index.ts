@@ -1,5 +1,7 @@
-import type { FileHandle } from "node:fs/promises";
+import { allocateBytes, freeBytes } from "@trivium/core/node";
 import { countLineFeeds } from "./count-line-feeds.ts";
+import type { OpenFile } from "./open-file.ts";
+import { fill } from "./recent-part.ts";
 import type { DetectedEncoding } from "./text-encoding.ts";
 
 /** Bytes read at once. Even, so that UTF-16 units are never cut. */
@@ -9,8 +11,7 @@ const CHUNK_BYTES = 256 * 1024;
 export type ChunkObserver = (chunk: Uint8Array) => void;
 
 /** What counting lines needs of an open file. */
-export interface LineSource {
-  readonly handle: FileHandle;
+export interface LineSource extends Pick<OpenFile, "handle" | "recent"> {
   readonly signal: AbortSignal;
 }
 
@@ -78,7 +79,7 @@ export class LineIndex {
     if (this.#feedsSoFar < feedsNeeded) return undefined;
     const chunkIndex = this.#chunkWithFeed(feedsNeeded);
     const start = this.#markBytes + chunkIndex * CHUNK_BYTES;
-    const chunk = await readRange(source, start, Math.min(CHUNK_BYTES, this.sizeBytes - start));
+    const chunk = await readRange(source, start, this.#lengthAt(start));
     const end = this.#endOfFeed(chunk, feedsNeeded - (this.#feedsBefore[chunkIndex] ?? 0));
     return end === undefined ? undefined : start + end;
   }
@@ -96,7 +97,9 @@ export class LineIndex {
     // Two take turns: one is counted while the next chunk is read into the other.
     const buffers: Buffer[] = [];
     const read = (start: number, round: number): PendingChunk => {
-      const buffer = (buffers[round % 2] ??= Buffer.allocUnsafe(Math.min(CHUNK_BYTES, this.sizeBytes)));
+      // The first chunk is often all, and what is wanted next.
+      if (round === 0) return { start, bytes: readRange(source, start, this.#lengthAt(start)) };
+      const buffer = (buffers[round % 2] ??= allocateBytes(CHUNK_BYTES));
       return this.#readChunk(source, start, buffer);
     };
     let ahead: PendingChunk | undefined;
@@ -115,15 +118,19 @@ export class LineIndex {
     } finally {
       // The buffers and the file are in use until then.
       await ahead?.bytes.catch(() => undefined);
+      buffers.forEach(freeBytes);
     }
   }
 
   #readChunk(source: LineSource, start: number, buffer: Buffer): PendingChunk {
-    const length = Math.min(CHUNK_BYTES, this.sizeBytes - start);
-    const bytes = fill(source, start, buffer.subarray(0, length));
+    const bytes = fill(source.handle, start, buffer.subarray(0, this.#lengthAt(start)));
     // Awaited in order; a failure of one that is read ahead is not unhandled until then.
     bytes.catch(() => undefined);
     return { start, bytes };
+  }
+
+  #lengthAt(start: number): number {
+    return Math.min(CHUNK_BYTES, this.sizeBytes - start);
   }
 
   #add(chunk: Uint8Array, start: number, observe: ChunkObserver | undefined): void {
@@ -131,7 +138,7 @@ export class LineIndex {
     if (this.#scannedBytes !== start) return;
     observe?.(chunk);
     this.#feedsBefore.push(this.#feedsSoFar + this.#countFeeds(chunk));
-    const length = Math.min(CHUNK_BYTES, this.sizeBytes - start);
+    const length = this.#lengthAt(start);
     // A file that became shorter ends here; what was promised beyond is gone.
     this.#scannedBytes += chunk.length < length ? this.sizeBytes : length;
   }
@@ -172,21 +179,11 @@ export class LineIndex {
   }
 }
 
-/** Reads a byte range; shorter at the end of the file. */
+/** Reads a byte range of an open file; shorter at its end. The bytes can be looked at until the file is closed. */
 export async function readRange(
-  { handle }: Pick<LineSource, "handle">,
+  { handle, recent }: Pick<OpenFile, "handle" | "recent">,
   start: number,
   length: number,
 ): Promise<Buffer> {
-  return await fill({ handle }, start, Buffer.allocUnsafe(length));
-}
-
-async function fill({ handle }: Pick<LineSource, "handle">, start: number, buffer: Buffer): Promise<Buffer> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, start + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
+  return await recent.read(handle, start, length);
 }

@@ -3,6 +3,7 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { TriviumError } from "@trivium/core";
 import { systemCodeOf } from "../file-error.ts";
 import { assertHandleInsideRoots, assertPathInsideRoots, type Roots } from "./path-jail.ts";
+import { RecentPart } from "./recent-part.ts";
 
 /** A regular file that is open for reading. Dispose it after use. */
 export interface OpenFile extends AsyncDisposable {
@@ -10,6 +11,8 @@ export interface OpenFile extends AsyncDisposable {
   readonly stats: Stats;
   /** What can be read. Files that the kernel makes up (`/proc`) say that they are empty. */
   readonly sizeBytes: number;
+  /** What was read of it last. */
+  readonly recent: RecentPart;
 }
 
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
@@ -38,7 +41,12 @@ export async function openFile(path: string, roots: Roots): Promise<OpenFile> {
     }
     if (!stats.isFile()) throw notRegular(path);
     const sizeBytes = stats.size > 0 ? stats.size : await readableBytes(handle);
-    return { handle, stats, sizeBytes, [Symbol.asyncDispose]: () => handle.close() };
+    const recent = new RecentPart(sizeBytes);
+    const dispose = async (): Promise<void> => {
+      recent[Symbol.dispose]();
+      await handle.close();
+    };
+    return { handle, stats, sizeBytes, recent, [Symbol.asyncDispose]: dispose };
   } catch (cause) {
     await handle.close();
     throw cause;

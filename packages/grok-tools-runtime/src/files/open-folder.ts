@@ -62,8 +62,12 @@ export class OpenFolder implements AsyncDisposable {
 /** Linux resolves names below `/proc/self/fd/N` in the open folder itself. */
 async function baseOf(handle: FileHandle, path: string): Promise<string> {
   const viaHandle = `/proc/self/fd/${handle.fd}`;
-  return access(viaHandle).then(
-    () => viaHandle,
-    () => path,
+  hasDescriptorPaths ??= access(viaHandle).then(
+    () => true,
+    () => false,
   );
+  return (await hasDescriptorPaths) ? viaHandle : path;
 }
+
+/** Whether this system has them; asked once. */
+let hasDescriptorPaths: Promise<boolean> | undefined;

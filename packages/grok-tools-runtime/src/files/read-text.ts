@@ -41,11 +41,11 @@ export interface ReadText {
  * as far as the window needs, so that its number of lines may be an estimate.
  */
 export async function readText(file: OpenFile, request: ReadTextRequest): Promise<ReadText> {
-  const { handle, sizeBytes } = file;
+  const { handle, recent, sizeBytes } = file;
   const { path, indexes, signal } = request;
-  const mark = await readRange({ handle }, 0, Math.min(3, sizeBytes));
+  const mark = await readRange(file, 0, Math.min(3, sizeBytes));
   const detected = detectEncoding(mark);
-  const source = { handle, signal };
+  const source = { handle, recent, signal };
   const isLarge = sizeBytes > COUNTED_BYTES;
   const index = isLarge ? indexes.indexOf(path, file.stats, detected) : new LineIndex(sizeBytes, detected);
   const hash = createHash("sha256").update(mark.subarray(0, detected.markBytes));

@@ -1,4 +1,6 @@
+import { allocateBytes, freeBytes } from "@trivium/core/node";
 import { type LineIndex, type LineSource, readRange } from "./line-index.ts";
+import { fill } from "./recent-part.ts";
 import { type DetectedEncoding, decodeText } from "./text-encoding.ts";
 
 /** Which lines of a file to read. */
@@ -70,8 +72,23 @@ export async function readTextWindow(
       isOneLine: second === undefined || second - start > maxBytes,
     };
   }
-  const text = decodeText(await readRange(source, start, end - start), source.detected.encoding);
+  const text = await readDecoded(source, start, end);
   return { ...empty, ...splitWindow(text, maxLines) };
+}
+
+/** The memory of larger ranges is given back as soon as they are text. */
+const LARGE_BYTES = 256 * 1024;
+
+/** A byte range as text. */
+async function readDecoded(source: TextSource, start: number, end: number): Promise<string> {
+  const { encoding } = source.detected;
+  if (end - start <= LARGE_BYTES) return decodeText(await readRange(source, start, end - start), encoding);
+  const memory = allocateBytes(end - start);
+  try {
+    return decodeText(await fill(source.handle, start, memory), encoding);
+  } finally {
+    freeBytes(memory);
+  }
 }
 
 /** The first bytes from `start`; a character cut in half is left out. */

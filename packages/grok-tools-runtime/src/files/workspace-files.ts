@@ -201,12 +201,13 @@ export class WorkspaceFiles {
   ): Promise<WorkspaceResult<Value>> {
     const { engine, roots, tracker } = this.#options;
     try {
-      const { result, receipt } = await engine.edit<WorkspaceResult<Value>>({
+      using outcome = await engine.edit<WorkspaceResult<Value>>({
         path: absolutePath,
         roots,
         signal,
         decide: (current) => this.#staleness(absolutePath, current) ?? decide(current),
       });
+      const { result, receipt } = outcome;
       // Gone again already: then there is nothing to compare later edits with.
       const stats = receipt === undefined ? undefined : await stat(absolutePath).catch(() => undefined);
       if (stats !== undefined) tracker.record({ path: absolutePath, stats, sha256: receipt?.after_sha256 });

@@ -6,7 +6,7 @@ import { testRuntime } from "../testing/test-runtime.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import type { ParamsDefinition } from "../tool-params.ts";
 import type { ToolConfig } from "./tool-config.ts";
-import { FinalizeConfigError } from "./violation.ts";
+import { FinalizeConfigError, type Violation } from "./violation.ts";
 
 const lenientParams: ParamsDefinition<{ size: number | null }> = {
   stateKey: "sample.Lenient",
@@ -37,6 +37,24 @@ const shell: Tool = defineTool({
   run: () => Promise.resolve({ output: { type: "Text" }, promptText: "" }),
 });
 
+/** Has params within params. */
+const bounded: Tool = defineTool({
+  id: "Sample:bounded",
+  kind: "list",
+  capabilities: { readOnly: true },
+  description: "Bounds.",
+  input: z.object({}),
+  params: {
+    stateKey: "sample.Bounded",
+    schema: z.object({
+      bounds: z.object({ low: z.number().min(1), high: z.number() }).default({ low: 1, high: 2 }),
+      names: z.array(z.string().min(1)).default([]),
+    }),
+  },
+  output: { schema: z.object({ type: z.literal("Text") }), fields: [] },
+  run: () => Promise.resolve({ output: { type: "Text" }, promptText: "" }),
+});
+
 const empty = (id: string): Tool =>
   defineTool({
     id,
@@ -55,6 +73,7 @@ const tools = [
   unavailable,
   lenient,
   shell,
+  bounded,
   empty("GrokBuild:grep"),
   empty("GrokBuildHashline:hashline_grep"),
   empty("Other:echo"),
@@ -71,6 +90,28 @@ async function violationsOf(config: Partial<ToolConfig>) {
 
 const echoWith = (entry: object): Partial<ToolConfig> => ({ tools: [{ id: "Sample:echo", ...entry }] });
 
+const boundedWith = (paramsJson: string): Partial<ToolConfig> => ({
+  tools: [{ id: "Sample:bounded", paramsJson }],
+});
+
+/** Violations of the whole request, not of one of its tools. */
+const globalCategories: ReadonlySet<string> = new Set([
+  "behavior_preset",
+  "file_toolset_conflict",
+  "initial_state_parse",
+  "initial_state_shape",
+  "callback_addr",
+  "truncation_invalid",
+  "tools_limit",
+]);
+
+/** Violations of the later of two tools. */
+const comparisons: ReadonlySet<string> = new Set([
+  "params_conflict",
+  "duplicate_tool_id",
+  "duplicate_client_name",
+]);
+
 describe("a refused configuration", () => {
   it.each([
     [echoWith({ paramsJson: "" }), { category: "params_json_parse", fieldPath: "tools[0].params_json" }],
@@ -86,6 +127,18 @@ describe("a refused configuration", () => {
       echoWith({ paramsJson: '{"mode":"c"}' }),
       { category: "params_unknown_variant", fieldPath: "params.mode" },
     ],
+    [
+      boundedWith('{"bounds":{"low":1}}'),
+      { category: "params_missing_field", fieldPath: "params.bounds.high", expected: "a number" },
+    ],
+    [
+      boundedWith('{"names":["a",""]}'),
+      { category: "params_invalid", fieldPath: "params.names[1]", badValueJson: '""' },
+    ],
+    [
+      boundedWith('{"bounds":{"low":0,"high":1}}'),
+      { category: "params_invalid", fieldPath: "params.bounds.low", badValueJson: "0" },
+    ],
     [echoWith({ paramsJson: '{"x":1}' }), { category: "params_unknown_field", fieldPath: "params.x" }],
     [
       echoWith({ paramsJson: '{"prefix":"!","mode":"b"}' }),
@@ -99,26 +152,47 @@ describe("a refused configuration", () => {
       { tools: [{ id: "Sample:ecko" }] },
       { category: "tool_not_found", fieldPath: "id", expected: "Sample:echo" },
     ],
-    [{ tools: [{ id: "Third:echo" }] }, { category: "tool_not_found", expected: "Sample:echo, Other:echo" }],
+    [
+      { tools: [{ id: "Third:echo" }] },
+      { category: "tool_not_found", fieldPath: "id", expected: "Sample:echo, Other:echo" },
+    ],
     [
       { behaviorPreset: "future" },
       { category: "behavior_preset", toolId: "(global)", fieldPath: "behavior_preset" },
     ],
     [echoWith({ behaviorVersion: "9" }), { category: "behavior_version", fieldPath: "behavior_version" }],
-    [echoWith({ behaviorVersion: "older" }), { category: "behavior_version", badValueJson: '"older"' }],
-    [{ tools: [{ id: "Sample:fail", behaviorVersion: "" }] }, { category: "behavior_version" }],
+    [
+      echoWith({ behaviorVersion: "older" }),
+      { category: "behavior_version", fieldPath: "behavior_version", badValueJson: '"older"' },
+    ],
+    [
+      { tools: [{ id: "Sample:fail", behaviorVersion: "" }] },
+      { category: "behavior_version", fieldPath: "behavior_version" },
+    ],
     [
       echoWith({ nameOverride: "" }),
       { category: "name_override_invalid", fieldPath: "tools[0].name_override" },
     ],
-    [echoWith({ nameOverride: "a:b:c" }), { category: "name_override_invalid" }],
-    [echoWith({ nameOverride: "x".repeat(65) }), { category: "name_override_invalid" }],
+    [
+      echoWith({ nameOverride: "a:b:c" }),
+      { category: "name_override_invalid", fieldPath: "tools[0].name_override" },
+    ],
+    [
+      echoWith({ nameOverride: "x".repeat(65) }),
+      { category: "name_override_invalid", fieldPath: "tools[0].name_override" },
+    ],
     [
       echoWith({ paramsNameOverrides: { nope: "a" } }),
       { category: "param_override_unknown", fieldPath: "tools[0].params_name_overrides.nope" },
     ],
-    [echoWith({ paramsNameOverrides: { text: "times" } }), { category: "param_override_collision" }],
-    [echoWith({ paramsNameOverrides: { text: "a b" } }), { category: "param_override_invalid" }],
+    [
+      echoWith({ paramsNameOverrides: { text: "times" } }),
+      { category: "param_override_collision", fieldPath: "tools[0].params_name_overrides.text" },
+    ],
+    [
+      echoWith({ paramsNameOverrides: { text: "a b" } }),
+      { category: "param_override_invalid", fieldPath: "tools[0].params_name_overrides.text" },
+    ],
     [
       { tools: [{ id: "Sample:echo" }, { id: "Other:echo" }] },
       {
@@ -154,20 +228,35 @@ describe("a refused configuration", () => {
       { initialToolStateJson: "{" },
       { category: "initial_state_parse", fieldPath: "initial_tool_state_json" },
     ],
-    [{ initialToolStateJson: '{"params":[]}' }, { category: "initial_state_shape" }],
+    [
+      { initialToolStateJson: '{"params":[]}' },
+      { category: "initial_state_shape", fieldPath: "initial_tool_state_json" },
+    ],
     [{ clientCallbackAddr: "unix:/x" }, { category: "callback_addr", fieldPath: "client_callback_addr" }],
-    [{ clientCallbackAddr: "localhost" }, { category: "callback_addr" }],
+    [{ clientCallbackAddr: "localhost" }, { category: "callback_addr", fieldPath: "client_callback_addr" }],
     [
       { truncation: { maxLinesRead: 0 } },
       { category: "truncation_invalid", fieldPath: "truncation.max_lines_read", expected: "1..=1000000" },
     ],
-    [{ truncation: { perToolMaxOutputBytes: { echo: 16_777_217 } } }, { category: "truncation_invalid" }],
-    [{ tools: Array.from({ length: 513 }, () => ({ id: "x" })) }, { category: "tools_limit" }],
-  ] satisfies [Partial<ToolConfig>, object][])("%j says why", async (config, expected) => {
-    const violations = await violationsOf(config);
-    expect(violations).toHaveLength(1);
-    expect(violations[0]).toMatchObject(expected);
-  });
+    [
+      { truncation: { perToolMaxOutputBytes: { echo: 16_777_217 } } },
+      { category: "truncation_invalid", fieldPath: "truncation.per_tool_max_output_bytes.echo" },
+    ],
+    [
+      { tools: Array.from({ length: 513 }, () => ({ id: "x" })) },
+      { category: "tools_limit", fieldPath: "tools" },
+    ],
+  ] satisfies [Partial<ToolConfig>, Partial<Violation> & Pick<Violation, "category" | "fieldPath">][])(
+    "%j says why",
+    async (config, expected) => {
+      const violations = await violationsOf(config);
+      expect(violations).toHaveLength(1);
+      expect(violations[0]).toMatchObject(expected);
+      const { category } = expected;
+      const ofEntry = comparisons.has(category) ? 1 : 0;
+      expect(violations[0]?.entryIndex).toBe(globalCategories.has(category) ? undefined : ofEntry);
+    },
+  );
 
   it("lists all violations of the first phase that has any, and no later ones", async () => {
     const violations = await violationsOf({

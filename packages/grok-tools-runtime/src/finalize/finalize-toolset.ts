@@ -7,6 +7,7 @@ import type { RuntimePorts } from "../runtime-ports.ts";
 import type { SessionScope } from "../session-resource.ts";
 import { emptyStateDocument, parseStateDocument, type StateDocument } from "../state/state-document.ts";
 import { StateFile } from "../state/state-file.ts";
+import type { SubagentSession } from "../subagents/subagent-session.ts";
 import type { SubagentHost } from "../subagents/subagents.ts";
 import { type VersionWarning, versionWarnings } from "./behavior-versions.ts";
 import { type ConfiguredTool, configureTools } from "./configured-tool.ts";
@@ -27,6 +28,8 @@ export interface FinalizeRequest {
   /** Names the session's private folder. */
   readonly folderKey: string;
   readonly sessionSignal: AbortSignal;
+  /** The session that is being finalized, for its children. */
+  readonly session: SubagentSession;
   /** Settings made before; they are part of `config` except for params and switched-off tools. */
   readonly open: Pick<OpenDefaults, "params" | "disabled">;
 }
@@ -100,7 +103,7 @@ interface Parts {
 
 async function buildToolset(
   ports: RuntimePorts,
-  { config, sessionId, folderKey, sessionSignal, open }: FinalizeRequest,
+  { config, sessionId, folderKey, sessionSignal, session, open }: FinalizeRequest,
   { directory, tools, initialState, remindersEnabled }: Parts,
 ): Promise<{ toolset: FinalizedToolset; warnings: string[]; callback: CallbackStatus | undefined }> {
   let toolset: FinalizedToolset | undefined;
@@ -115,6 +118,7 @@ async function buildToolset(
     sessionId,
     folderKey,
     tools,
+    session,
     sessionSignal,
     callback: callbackTarget,
     stateChanged,

@@ -10,6 +10,7 @@ import { SessionResources } from "../state/session-resources.ts";
 import { SubagentCoordinator } from "../subagents/coordinator.ts";
 import { SubagentTypes } from "../subagents/definitions/subagent-types.ts";
 import { subagentLimits } from "../subagents/subagent-limits.ts";
+import type { SubagentSession } from "../subagents/subagent-session.ts";
 import type { ConfiguredTool } from "./configured-tool.ts";
 import type { SessionDirectory } from "./session-directory.ts";
 
@@ -19,6 +20,8 @@ export interface ScopeRequest extends SessionDirectory {
   /** Names the session's folder. */
   readonly folderKey: string;
   readonly tools: readonly ConfiguredTool[];
+  /** The session itself, for its children. */
+  readonly session: SubagentSession;
   readonly sessionSignal: AbortSignal;
   /** The client's callback service. */
   readonly callback: { readonly address: string; readonly secret: string | undefined } | undefined;
@@ -80,6 +83,7 @@ export async function openScope(ports: RuntimePorts, request: ScopeRequest): Pro
     tools,
     host: ports.host,
     runner: runnerOf(link, ports),
+    session: request.session,
     limits,
     types: new SubagentTypes({
       readsDefinitions: settings.agentDefinitions,

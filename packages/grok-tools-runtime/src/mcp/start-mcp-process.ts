@@ -2,14 +2,11 @@ import { TriviumError } from "@trivium/core";
 import type { ServerProcess, ServerProcessEnd, StartServerProcess } from "@trivium/mcp";
 import type { ProgramEnd } from "../process/program-runner.ts";
 import type { SessionScope } from "../session-resource.ts";
-import { serverEnvironment } from "./server-environment.ts";
+import { type ServerEnvironmentSources, serverEnvironment } from "./server-environment.ts";
 
 /** Starts the programs of MCP servers in the session's folder, each with everything it starts under supervision. */
 export function startMcpProcess(
-  scope: Pick<
-    SessionScope,
-    "programRunner" | "sessionDirectory" | "environment" | "settings" | "secretVariables"
-  >,
+  scope: Pick<SessionScope, "programRunner" | "sessionDirectory"> & ServerEnvironmentSources,
 ): StartServerProcess {
   return async (name, { command, args = [], env }, signal): Promise<ServerProcess> => {
     const program = await scope.programRunner.run({

@@ -36,6 +36,24 @@ describe("chunkText", () => {
     );
   });
 
+  it("keeps two large slices in memory, each whole until the second one after it is asked for", () => {
+    const maxBytes = 256 * 1024;
+    const text = Array.from({ length: 40_000 }, (_, index) => `line ${index} é\n`).join("");
+    const memories: ArrayBufferLike[] = [];
+    const shown: Buffer[] = [];
+    let previous: Uint8Array = new Uint8Array(0);
+    for (const { data } of chunkText(textPieces(text.repeat(4)), maxBytes)) {
+      // One behind: a stream may still be writing it when the next one is made.
+      shown.push(Buffer.from(previous));
+      previous = data;
+      memories.push(data.buffer);
+    }
+    shown.push(Buffer.from(previous));
+    expect(Buffer.concat(shown).toString("utf8") === text.repeat(4)).toBe(true);
+    expect(memories.length).toBeGreaterThan(6);
+    expect(new Set(memories).size).toBe(2);
+  });
+
   it("has no slice for an empty text", () => {
     expect([...chunkText(textPieces(""), 4)]).toEqual([]);
   });

@@ -6,6 +6,8 @@ export interface Chunk {
 }
 
 const encoder = new TextEncoder();
+/** Larger slices share two buffers. */
+const MIN_SHARED_BYTES = 256 * 1024;
 /** What one UTF-16 unit needs at most in UTF-8. */
 const BYTES_PER_UNIT = 3;
 
@@ -13,10 +15,14 @@ const BYTES_PER_UNIT = 3;
  * Cuts a text, which comes in pieces of whole characters, into slices of at most `maxBytes`, between characters; a
  * character that is longer than that goes out whole. An empty text has no slice.
  *
- * Each slice is encoded when it is asked for: besides the text there is one slice in memory, not the text once more.
+ * Each slice is encoded when it is asked for: besides the text there are two slices in memory, not the text once more.
+ * Slices of 256 KiB and more are good until the second one after them is asked for, which lies in the same memory: a
+ * stream has written the first before it takes another of that size.
  */
 export function* chunkText(pieces: Iterable<string>, maxBytes: number): Generator<Chunk> {
   let offset = 0;
+  /** Buffers of full slices, the older one first. */
+  const used: Uint8Array<ArrayBuffer>[] = [];
   let buffer = new Uint8Array(0);
   let filled = 0;
   for (const piece of pieces) {
@@ -32,7 +38,8 @@ export function* chunkText(pieces: Iterable<string>, maxBytes: number): Generato
       const data = filled === 0 ? encoder.encode(first) : buffer.subarray(0, filled);
       yield { data, offset };
       offset += data.length;
-      buffer = new Uint8Array(0);
+      if (buffer.length === maxBytes && maxBytes >= MIN_SHARED_BYTES) used.push(buffer);
+      buffer = (used.length > 1 ? used.shift() : undefined) ?? new Uint8Array(0);
       filled = 0;
     }
   }

@@ -37,7 +37,7 @@ export class ContentReader implements OutputReader {
     for (const line of this.#splitter.split(chunk)) {
       const event = parseRipgrepEvent(line);
       if (event === undefined) continue;
-      if (event.kind === "begin") this.#begin(event.path.replace(/^\.\//, ""));
+      if (event.kind === "begin") this.#begin(event.path?.replace(/^\.\//, ""));
       else if (!this.#isWanted) continue;
       else if (event.kind === "end") this.#collector.end(event.binaryOffset);
       else this.#collector.add(event);
@@ -46,8 +46,8 @@ export class ContentReader implements OutputReader {
     return this.#readBytes <= MAX_OUTPUT_BYTES;
   }
 
-  #begin(path: string): void {
-    this.#isWanted = this.#accepts(path);
-    if (this.#isWanted) this.#collector.begin(path);
+  #begin(path: string | undefined): void {
+    this.#isWanted = path !== undefined && this.#accepts(path);
+    if (path !== undefined && this.#isWanted) this.#collector.begin(path);
   }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { ProgramEnd } from "../process/program-runner.ts";
 import { noGitRules } from "./ripgrep-arguments.ts";
 import { ripgrepEnvironment, ripgrepProgram } from "./ripgrep-program.ts";
@@ -55,8 +56,21 @@ export async function listFileNames(list: FileNameList): Promise<ListedFileNames
   const isCut = listedBytes > maxBytes;
   const end = isCut ? await program.stop() : await program.ended;
   scope.signal.throwIfAborted();
-  const names = Buffer.concat(chunks).toString("utf8").split("\0");
+  return { names: namesIn(Buffer.concat(chunks)), end, isCut };
+}
+
+/** Names that are not UTF-8 cannot be written down, nor asked for: they are left out. */
+function namesIn(listed: Buffer): string[] {
+  const names = isUtf8(listed) ? listed.toString("utf8").split("\0") : utf8NamesIn(listed);
   // What is behind the last NUL is empty, or a name that was cut off.
   names.pop();
-  return { names: names.map((name) => name.replace(/^\.\//, "")), end, isCut };
+  return names.map((name) => name.replace(/^\.\//, ""));
+}
+
+function utf8NamesIn(listed: Buffer): string[] {
+  // One byte, one character: what belongs together stays together.
+  const names = listed.toString("latin1").split("\0");
+  const last = names.pop() ?? "";
+  const bytes = names.map((name) => Buffer.from(name, "latin1")).filter((name) => isUtf8(name));
+  return [...bytes.map((name) => name.toString("utf8")), last];
 }

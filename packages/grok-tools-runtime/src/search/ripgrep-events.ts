@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
 
 /** What `rg --json` reports. Other messages are not needed. */
 export type RipgrepEvent =
-  | { readonly kind: "begin"; readonly path: string }
+  /** Without a path: its name is not UTF-8, so that nobody could ask for the file. */
+  | { readonly kind: "begin"; readonly path: string | undefined }
   | LinesEvent
   | { readonly kind: "end"; readonly binaryOffset: number | undefined };
 
@@ -22,7 +23,7 @@ export function parseRipgrepEvent(line: string): RipgrepEvent | undefined {
   if (!isJsonObject(message)) return undefined;
   const { type, data } = message;
   if (!isJsonObject(data)) return undefined;
-  if (type === "begin") return { kind: "begin", path: textOf(data["path"]) };
+  if (type === "begin") return { kind: "begin", path: nameOf(data["path"]) };
   if (type === "match" || type === "context") return toLinesEvent(type, data);
   return type === "end" ? { kind: "end", binaryOffset: numberOf(data["binary_offset"]) } : undefined;
 }
@@ -34,6 +35,10 @@ function toLinesEvent(kind: "match" | "context", data: JsonObject): LinesEvent {
     byteOffset: numberOf(data["absolute_offset"]) ?? 0,
     text: textOf(data["lines"]),
   };
+}
+
+function nameOf(value: JsonValue | undefined): string | undefined {
+  return isJsonObject(value) && typeof value["text"] === "string" ? value["text"] : undefined;
 }
 
 /** `{"text"}`, or `{"bytes"}` in base64 for what is not UTF-8. */

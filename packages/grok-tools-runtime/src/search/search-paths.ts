@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Clock } from "@trivium/core";
 import { builtInSearch, isMissingProgram } from "./built-in-search.ts";
 import { narrowingFilter, type PathFilter } from "./glob-filter.ts";
@@ -112,8 +113,11 @@ class PathReader implements OutputReader {
       const nul = bytes.indexOf(0, from);
       const end = nul === -1 || !this.#counts ? nul : bytes.indexOf(10, nul);
       if (end === -1) break;
-      const path = bytes.toString("utf8", from, nul).replace(/^\.\//, "");
+      const name = bytes.subarray(from, nul);
       from = end + 1;
+      // A name that is not UTF-8 cannot be written down, nor asked for.
+      if (!isUtf8(name)) continue;
+      const path = name.toString("utf8").replace(/^\.\//, "");
       if (!this.#accepts(path)) continue;
       this.paths.push({ path, count: this.#counts ? Number(bytes.toString("latin1", nul + 1, end)) : 1 });
       if (this.paths.length > this.#maxPaths) return false;

@@ -4,10 +4,17 @@ import { basename } from "node:path";
 import type { CommandEnd } from "../process/command-runner.ts";
 
 /**
- * Runs the rest of its arguments and writes a word into the file `$0` when a signal has ended them, as bash does on
- * its own standard error. The traps keep it from being ended before what it waits for.
+ * Runs the rest of its arguments as a job and has bash write into the file `$0` how that ended: bash knows the signal
+ * where an exit code cannot tell. The traps keep it from being ended before what it waits for; each cuts the waiting
+ * short. A job that is stopped is looked at now and then.
  */
-const REPORTER = 'trap : TERM INT HUP; exec 9>&2 2>"$0"; "$@" 2>&9 9>&-; exit $?';
+const REPORTER = `set -m
+trap : TERM INT HUP
+trap 'LC_ALL=C jobs -l >&2' CHLD
+exec 9>&2 2>"$0"
+"$@" 2>&9 9>&- &
+while wait $!; status=$?; kill -0 $! 2>&-; do case $(jobs -s) in ?*) sleep 0.2;; esac; done
+exit $status`;
 
 /**
  * Arguments that report a death by a signal in a file, for wrappers that turn it into an exit code. Undefined for
@@ -22,7 +29,7 @@ export function reportingSignals(
 }
 
 /**
- * The end of a command, which says again which signal it died of. Bash is silent about SIGINT and SIGPIPE.
+ * The end of a command, which says again which signal it died of.
  *
  * @param file written by {@link reportingSignals}; it is removed
  */
@@ -30,8 +37,11 @@ export async function withReport(end: CommandEnd, file: string): Promise<Command
   // A report that is gone reports nothing.
   const report = await readFile(file, "utf8").catch(() => "");
   await rm(file, { force: true }).catch(() => {});
+  // What bash says of its job, the last time: its number, its process, then how it is.
+  const last = [...report.matchAll(/^\[\d+\][ +-]*(?:\d+ )?([A-Z].*)$/gm)].at(-1)?.[1];
+  const isOfItself = last === undefined || /^(Exit|Done|Running|Stopped)\b/.test(last);
+  if (isOfItself || end.reason !== "exited") return end;
   const number = (end.exitCode ?? 0) - 128;
-  if (report === "" || end.reason !== "exited") return end;
   const entry = Object.entries(constants.signals).find(([, value]) => value === number);
   return entry === undefined ? end : { ...end, exitCode: null, signal: entry[0] };
 }

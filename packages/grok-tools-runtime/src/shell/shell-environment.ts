@@ -11,6 +11,8 @@ export interface ShellEnvironmentSources {
   readonly secretVariables?: readonly string[] | undefined;
   /** A toolset's changes to the rules. It can only narrow which names look like secrets. */
   readonly overrides?: ShellEnvironmentPolicy | null | undefined;
+  /** What the user's profile sets; it adds to the rest, and its search path goes first. */
+  readonly login?: Readonly<Record<string, string>> | undefined;
   /** Further variables of the caller; they pass the name rules, but need not be inherited. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
   /** Long-running commands: output of Python programs is not held back. */
@@ -75,7 +77,7 @@ const UNATTENDED = {
 
 /** The complete environment of a command. Later rules win over earlier ones. */
 export function buildShellEnvironment(sources: ShellEnvironmentSources): Record<string, string> {
-  const { server, extra = {}, isBackground = false } = sources;
+  const { server, login = {}, extra = {}, isBackground = false } = sources;
   const policy = mergePolicy(sources.policy, sources.overrides ?? {});
   const environment: Record<string, string> = {};
   const add = (
@@ -91,14 +93,23 @@ export function buildShellEnvironment(sources: ShellEnvironmentSources): Record<
   const passes = (name: string): boolean => !isForbidden(name) && rule(name);
   add(server, (name) => inherits(policy, name) && passes(name));
   add(policy.set, (name) => !isForbidden(name));
+  add(login, (name) => passes(name) && !Object.hasOwn(environment, name));
   Object.assign(environment, TERMINAL);
   add(extra, passes);
   Object.assign(environment, UNATTENDED);
   environment["GIT_SSH_COMMAND"] ??= "ssh -oBatchMode=yes";
   if (isBackground) environment["PYTHONUNBUFFERED"] ??= "1";
+  if (login["PATH"] !== undefined) environment["PATH"] = joinedPath(login["PATH"], environment["PATH"] ?? "");
   // Without a search path not even the shell is found.
   environment["PATH"] ??= "/usr/local/bin:/usr/bin:/bin";
   return environment;
+}
+
+/** The folders of both, each once, those of the first path first. */
+function joinedPath(first: string, second: string): string {
+  return [...new Set([...first.split(":"), ...second.split(":")])]
+    .filter((folder) => folder !== "")
+    .join(":");
 }
 
 function mergePolicy(policy: EnvironmentPolicy, overrides: ShellEnvironmentPolicy): EnvironmentPolicy {

@@ -4,27 +4,24 @@ import { basename } from "node:path";
 export interface ShellChoice {
   /** Path given by the configuration. */
   readonly shell: string | null;
-  /** Read the user's profile first. */
-  readonly isLogin: boolean;
   /** Environment of the command. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Arguments that run a command: the user's shell when that is bash or zsh, else bash. */
-export function shellArguments(
-  command: string,
-  { shell, isLogin, environment }: ShellChoice,
-): [string, ...string[]] {
+/** The shell that is configured, else that of the user when it is bash or zsh, else bash. */
+export function shellProgram({ shell, environment }: ShellChoice): string {
   const userShell = environment["SHELL"] ?? "";
-  const known = /^(bash|zsh)$/.test(basename(userShell)) ? userShell : "bash";
-  const program = shell ?? known;
-  const login = isLogin ? ["-l"] : [];
+  return shell ?? (/^(bash|zsh)$/.test(basename(userShell)) ? userShell : "bash");
+}
+
+/** Arguments that have a shell run a command. */
+export function shellArguments(program: string, command: string): [string, ...string[]] {
   switch (basename(program)) {
     case "bash":
-      return [program, ...login, "-O", "extglob", "-c", command];
+      return [program, "-O", "extglob", "-c", command];
     case "zsh":
-      return [program, ...login, "-o", "nonomatch", "-c", command];
+      return [program, "-o", "nonomatch", "-c", command];
     default:
-      return [program, ...login, "-c", command];
+      return [program, "-c", command];
   }
 }

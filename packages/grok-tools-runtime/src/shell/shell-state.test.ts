@@ -122,7 +122,7 @@ describe("a persistent shell", () => {
     const [first, second, third] = steps.toSorted((one, other) => one.length - other.length);
     expect(second?.slice(0, -1)).toBe(first);
     expect(third?.slice(0, -1)).toBe(second);
-    expect([...(third ?? "")].toSorted()).toEqual(["1", "2", "3"]);
+    expect((third ?? "").split("").toSorted()).toEqual(["1", "2", "3"]);
   });
 
   it("does not wait for a command that was moved to the background", async () => {

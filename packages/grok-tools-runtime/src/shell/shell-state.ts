@@ -10,6 +10,12 @@ import { STATE_END, statefulScript } from "./state-script.ts";
 /** More than any shell has to remember. */
 const MAX_STATE_BYTES = 4 * 1024 * 1024;
 
+/** A command, and the file with what its shell begins with as long as there is no state. */
+export interface ShellBegin {
+  readonly command: string;
+  readonly from: string | undefined;
+}
+
 /** The turn of a foreground command: the next one waits until it is over. */
 export interface ShellTurn {
   /** What bash runs. */
@@ -43,8 +49,8 @@ export class ShellState {
   }
 
   /** What bash runs for a command that has the state but does not change it. */
-  backgroundScript(command: string): string {
-    return statefulScript(command, { from: this.#from, into: undefined });
+  backgroundScript({ command, from }: ShellBegin): string {
+    return statefulScript(command, { from: this.#from ?? from, into: undefined });
   }
 
   /**
@@ -52,7 +58,7 @@ export class ShellState {
    *
    * @throws the reason of `signal` when it aborts first.
    */
-  async takeTurn(command: string, logPath: string, signal: AbortSignal): Promise<ShellTurn> {
+  async takeTurn({ command, from }: ShellBegin, logPath: string, signal: AbortSignal): Promise<ShellTurn> {
     const before = this.#lastTurn;
     const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
     this.#lastTurn = before.then(() => isOver);
@@ -66,7 +72,7 @@ export class ShellState {
     }
     let isGivenUp = false;
     return {
-      script: statefulScript(command, { from: this.#from, into: stateFile }),
+      script: statefulScript(command, { from: this.#from ?? from, into: stateFile }),
       stateFile,
       end: async () => {
         try {

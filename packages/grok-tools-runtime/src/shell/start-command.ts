@@ -5,15 +5,17 @@ import { ErrorCode } from "@trivium/proto/grok-tools";
 import type { Command, CommandSpec } from "../process/command-runner.ts";
 import type { ToolContext } from "../tool.ts";
 import { ToolError } from "../tool-error.ts";
+import { loginShells } from "./login-shell.ts";
 import { withMemoryLimit } from "./memory-limit.ts";
 import { withReport } from "./reported-signal.ts";
 import { SettledCommand } from "./settled-command.ts";
 import { buildShellEnvironment } from "./shell-environment.ts";
 import type { ShellParams } from "./shell-params.ts";
-import { shellArguments } from "./shell-program.ts";
+import { shellArguments, shellProgram } from "./shell-program.ts";
 import { withSandbox } from "./shell-sandbox.ts";
 import { type ShellTurn, shellState } from "./shell-state.ts";
 import { keptBytesFor } from "./shell-text.ts";
+import { statefulScript } from "./state-script.ts";
 
 /** One command to start, with what its tool knows about its time. */
 export interface CommandStart
@@ -36,23 +38,34 @@ export function executedText(command: string, { cmd_prefix: prefix }: ShellParam
 export async function startCommand(start: CommandStart, context: ToolContext<ShellParams>): Promise<Command> {
   const { params, settings, limits, workingDirectory } = context;
   const { command, isBackground, ...spec } = start;
-  const env = buildShellEnvironment({
+  const environmentSources = {
     server: context.environment,
     policy: settings.environment,
     secretVariables: context.secretVariables,
     overrides: params.shell_environment_policy,
     extra: params.env,
     isBackground,
-  });
-  const shell = { shell: params.shell, isLogin: settings.loginShell, environment: env };
+  };
+  const ownEnvironment = buildShellEnvironment(environmentSources);
+  const program = shellProgram({ shell: params.shell, environment: ownEnvironment });
+  const login = settings.loginShell
+    ? await context.resource(loginShells).state(program, { env: ownEnvironment, signal: context.signal })
+    : undefined;
+  const env =
+    login === undefined
+      ? ownEnvironment
+      : buildShellEnvironment({ ...environmentSources, login: login.variables });
+  const from = login?.definitionsFile;
   const state = params.persistent_shell ? context.resource(shellState) : undefined;
-  if (state !== undefined) requireBash(shellArguments(command, shell)[0]);
-  const turn = isBackground ? undefined : await state?.takeTurn(command, spec.logPath, context.signal);
-  const script = turn?.script ?? state?.backgroundScript(command) ?? command;
+  if (state !== undefined) requireBash(program);
+  const stateless = from === undefined ? command : statefulScript(command, { from, into: undefined });
+  const begin = { command, from };
+  const turn = isBackground ? undefined : await state?.takeTurn(begin, spec.logPath, context.signal);
+  const script = turn?.script ?? state?.backgroundScript(begin) ?? stateless;
   let signalFile: string | undefined;
   try {
     const files = { logPath: spec.logPath, stateFile: turn?.stateFile };
-    const wrapped = await withSandbox(shellArguments(script, shell), files, context);
+    const wrapped = await withSandbox(shellArguments(program, script), files, context);
     signalFile = wrapped.signalFile;
     const keptBytes = keptBytesFor(limits.maxOutput);
     const running = await context.commandRunner.start({

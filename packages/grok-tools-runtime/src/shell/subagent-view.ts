@@ -21,12 +21,22 @@ export function viewSubagent(child: Subagent, context: ViewContext, wait: TaskWa
     started: new Date(startedAtMs).toISOString(),
     ended: endedAtMs === undefined ? null : new Date(endedAtMs).toISOString(),
     duration_secs: (end?.durationMs ?? 0) / 1000,
-    output: end === undefined ? runningHint(context, wait) : withWorktree(shown, end.worktreePath),
+    output:
+      end === undefined
+        ? progressText(child) + runningHint(context, wait)
+        : withWorktree(shown, end.worktreePath),
     output_file: "",
     truncated: isTruncated,
     truncation_hint: isTruncated ? "The whole answer is not kept in a file." : null,
     raw_output_bytes: totalBytes,
   };
+}
+
+/** How far a running child is, when its runner tells. */
+function progressText({ progress }: Subagent): string {
+  if (progress === undefined) return "";
+  const { turns, toolCalls, totalTokens } = progress;
+  return `So far: ${turns} turns, ${toolCalls} tool calls, ${totalTokens} tokens.\n`;
 }
 
 function withWorktree(text: string, worktreePath: string | undefined): string {

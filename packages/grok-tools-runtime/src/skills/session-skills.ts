@@ -149,11 +149,12 @@ export const sessionSkills: ResourceDefinition<SessionSkills> = {
 
 function optionsOf(scope: SessionScope): SessionSkillsOptions {
   const { sessionDirectory, homeDirectory, workspaceRoots, logger } = scope;
+  const { compat, folders } = scope.settings.skills;
   return {
     directory: sessionDirectory,
     homeDirectory,
-    serverFolders: [],
-    includesCompat: true,
+    serverFolders: folders,
+    includesCompat: compat,
     roots: workspaceRoots,
     logger,
     toolName: (kind) => scope.toolName(kind),

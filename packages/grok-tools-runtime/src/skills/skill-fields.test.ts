@@ -16,6 +16,10 @@ effort: 3
 license: MIT
 compatibility: all
 metadata: { author: me, version: 1, list: [] }
+pathPatterns: "*.ts, src/**"
+bashPatterns: ["^git (add|commit)"]
+importPatterns: from 'react'
+chainTo: Other Skill, more
 user-invocable: no
 disable-model-invocation: "true"
 ---
@@ -32,6 +36,12 @@ text`;
       license: "MIT",
       compatibility: "all",
       metadata: { author: "me", version: "1" },
+      triggers: {
+        pathPatterns: ["*.ts", "src/**"],
+        bashPatterns: ["^git (add|commit)"],
+        importPatterns: ["from 'react'"],
+        chainTo: ["other-skill", "more"],
+      },
       isUserInvocable: false,
       isModelInvocable: false,
     });

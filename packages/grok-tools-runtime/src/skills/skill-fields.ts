@@ -28,6 +28,12 @@ export function skillFieldsOf(document: string, fallbackName: string): SkillFiel
     license: textOf(raw["license"]),
     compatibility: textOf(raw["compatibility"]),
     metadata: metadataOf(raw["metadata"]),
+    triggers: {
+      pathPatterns: listOf(raw["pathPatterns"], /[,\n]/),
+      bashPatterns: listOf(raw["bashPatterns"], /[,\n]/),
+      importPatterns: listOf(raw["importPatterns"], /[,\n]/),
+      chainTo: listOf(raw["chainTo"], /[,\n]/).map(toSlug),
+    },
     isUserInvocable: booleanOf(raw["user-invocable"], true),
     isModelInvocable: !booleanOf(raw["disable-model-invocation"], false),
   };

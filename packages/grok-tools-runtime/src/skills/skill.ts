@@ -20,6 +20,18 @@ export interface Skill extends SkillFields {
   readonly condition: PathCondition | undefined;
 }
 
+/** What makes a skill fit a message without being called. */
+export interface SkillTriggers {
+  /** Globs for files that are mentioned. */
+  readonly pathPatterns: readonly string[];
+  /** Regular expressions for commands. */
+  readonly bashPatterns: readonly string[];
+  /** Regular expressions for lines that import something. */
+  readonly importPatterns: readonly string[];
+  /** Names of skills that come with it. */
+  readonly chainTo: readonly string[];
+}
+
 /** What the head of a document says about its skill. */
 export interface SkillFields {
   /** Letters `a-z`, digits and hyphens; at most 64. */
@@ -39,6 +51,7 @@ export interface SkillFields {
   readonly metadata: Readonly<Record<string, string>>;
   /** A person may call it by name. Default true. */
   readonly isUserInvocable: boolean;
+  readonly triggers: SkillTriggers;
   /** A model may load it. Default true. */
   readonly isModelInvocable: boolean;
 }

@@ -1,5 +1,6 @@
 import { TriviumError } from "@trivium/core";
 import type { SubagentDefinition } from "./definitions/subagent-definition.ts";
+import type { SubagentProgress } from "./subagent-runner.ts";
 import type { Subagent, SubagentEnd, SubagentRequest } from "./subagents.ts";
 
 /** What is settled about a child before it runs. */
@@ -40,6 +41,7 @@ export class Child implements Subagent {
   readonly #settle: (end: SubagentEnd) => void;
   #status: Subagent["status"] = "queued";
   #end: SubagentEnd | undefined;
+  #progress: SubagentProgress | undefined;
   #endedAtMs: number | undefined;
   #holdCount = 0;
 
@@ -84,6 +86,10 @@ export class Child implements Subagent {
     return this.#endedAtMs;
   }
 
+  get progress(): SubagentProgress | undefined {
+    return this.#progress;
+  }
+
   /** Aborts when the child is to end. */
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -97,6 +103,11 @@ export class Child implements Subagent {
   /** Moves it on; an ended child stays as it is. */
   advance(status: "initializing" | "running"): void {
     if (this.#end === undefined) this.#status = status;
+  }
+
+  /** Keeps how far it is. */
+  report(progress: SubagentProgress): void {
+    if (this.#end === undefined) this.#progress = progress;
   }
 
   /** Records the end. */

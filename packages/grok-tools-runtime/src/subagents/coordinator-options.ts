@@ -5,7 +5,7 @@ import type { SubagentLimits } from "./subagent-limits.ts";
 import type { SubagentRunner } from "./subagent-runner.ts";
 
 /** What the children of a session are run with. */
-export interface CoordinatorOptions extends Pick<RunContext, "tools" | "host"> {
+export interface CoordinatorOptions extends Pick<RunContext, "tools" | "host" | "session"> {
   readonly scope: RunContext["scope"] &
     Pick<
       SessionScope,

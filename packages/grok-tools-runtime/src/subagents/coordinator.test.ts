@@ -16,6 +16,7 @@ function coordinator(limits: Partial<SubagentLimits> = {}) {
   const children = new SubagentCoordinator({
     scope,
     tools: [],
+    session: { listTools: () => [], execute: () => Promise.reject(new Error("no calls")) },
     host: { isWindows: false, shellUsesSemicolon: false, hasUnixUtilities: true },
     runner: { kind: "local", runner },
     limits: { maxConcurrent: 32, atLimit: "queue", maxDepth: 1, validationMs: 2_000, ...limits },

@@ -17,6 +17,7 @@ const all = [
   "GrokBuild:list_dir",
   "GrokBuild:grep",
   "GrokBuild:task",
+  "GrokBuild:workflow",
   "GrokBuild:get_task_output",
   "GrokBuild:kill_task",
 ] as const;

@@ -7,6 +7,7 @@ import type { Child } from "./child.ts";
 import { projectInstructions } from "./project-instructions.ts";
 import { endOfFailure, endOfOutcome, type RunFacts } from "./subagent-end.ts";
 import type { SubagentRun, SubagentRunner } from "./subagent-runner.ts";
+import type { SubagentSession } from "./subagent-session.ts";
 import type { SubagentEnd } from "./subagents.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import { selectTools } from "./tool-selection/select-tools.ts";
@@ -24,6 +25,8 @@ export interface RunContext {
   readonly tools: readonly ConfiguredTool[];
   readonly host: HostFacts;
   readonly maxDepth: number;
+  /** What children call tools on. */
+  readonly session: SubagentSession;
 }
 
 /** Prepares a child, runs it, and tells how it ended. Never rejects. */
@@ -65,9 +68,10 @@ async function prepareAndRun(
 }
 
 async function toRun(
-  { id, plan, place, description, type, signal }: Child,
-  { scope, tools, host, maxDepth }: RunContext,
+  child: Child,
+  { scope, tools, host, maxDepth, session }: RunContext,
 ): Promise<SubagentRun> {
+  const { id, plan, place, description, type, signal } = child;
   const { request, definition, depth, model } = plan;
   const directory = place.directory ?? scope.sessionDirectory;
   const selected = selectTools(tools, definition, {
@@ -80,6 +84,9 @@ async function toRun(
     description,
     type,
     parentSessionId: scope.sessionId,
+    session,
+    authorise: request.authorise,
+    sessionDirectory: scope.sessionDirectory,
     parentPromptId: request.promptId,
     resumeFrom: request.resumeFrom,
     cwd: place.directory,
@@ -90,6 +97,7 @@ async function toRun(
       : undefined,
     model,
     maxTurns: definition.maxTurns,
+    onProgress: (progress) => child.report(progress),
   };
 }
 

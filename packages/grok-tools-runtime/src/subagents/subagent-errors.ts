@@ -12,7 +12,7 @@ export function noHost(): ToolError {
 
 /** What to do when nobody runs children. */
 export const NO_HOST_SUGGESTION =
-  "Finalize with client_callback_addr, the address of a host that runs subagents, or do the work without one.";
+  "Finalize with client_callback_addr, the address of a host that runs subagents, choose a model for the agents of the server (models, defaultModel), or do the work without a subagent.";
 
 /** The client's callback service was given and does not answer. Other errors pass as they are. */
 export function callbackUnreachable(cause: unknown): unknown {

@@ -1,3 +1,6 @@
+import type { CallOptions } from "../execute/call-options.ts";
+import type { SubagentSession } from "./subagent-session.ts";
+
 /**
  * Port to whoever runs the model loop of a child: the callback service of the client, or agents of this process. It
  * only runs; the coordinator of the session keeps the life cycle.
@@ -29,6 +32,12 @@ export interface SubagentRun {
   readonly description: string;
   readonly type: string;
   readonly parentSessionId: string;
+  /** The session of the child, for runners of this process: one object for all children of a session. */
+  readonly session: SubagentSession;
+  /** Goes with every call on the session: the child may do no more than whoever has started it. */
+  readonly authorise: CallOptions["authorise"];
+  /** Folder of the session, absolute. */
+  readonly sessionDirectory: string;
   readonly parentPromptId: string | undefined;
   /** The ended child whose conversation goes on, without its system prompt. */
   readonly resumeFrom: string | undefined;
@@ -44,6 +53,16 @@ export interface SubagentRun {
   readonly model: string | undefined;
   /** Model requests it may make; undefined: the runner's own limit. */
   readonly maxTurns: number | undefined;
+  /** For runners that can tell how far the child is. What is said after its end is dropped. */
+  readonly onProgress: (progress: SubagentProgress) => void;
+}
+
+/** How far a child is. */
+export interface SubagentProgress {
+  /** Model requests. */
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly totalTokens: number;
 }
 
 /** What a runner says about an ended child. Contract: SubagentResultMsg */

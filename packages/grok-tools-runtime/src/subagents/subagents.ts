@@ -1,3 +1,6 @@
+import type { CallOptions } from "../execute/call-options.ts";
+import type { SubagentProgress } from "./subagent-runner.ts";
+
 /**
  * The children of a session: model loops that a host runs and this package only follows. Tools start them with
  * `context.subagents`, whoever the host is.
@@ -61,6 +64,8 @@ export interface SubagentRequest {
   readonly owner: "foreground" | "background" | "schedule" | "workflow";
   /** Cut of the result's text, in bytes. Default: none. */
   readonly outputCap?: number | undefined;
+  /** Asked before each call of the child, where a runner of this process makes it. */
+  readonly authorise?: CallOptions["authorise"];
   /** Narrows what the type's definition allows. */
   readonly capabilityMode?: CapabilityMode | undefined;
 }
@@ -80,6 +85,8 @@ export interface Subagent {
   readonly startedAtMs: number;
   /** Undefined while it has not ended. */
   readonly endedAtMs: number | undefined;
+  /** How far it is, as far as its runner tells; undefined before that. */
+  readonly progress: SubagentProgress | undefined;
   /** Undefined while it has not ended. */
   readonly end: SubagentEnd | undefined;
   /** Settles with the end; never rejects. */

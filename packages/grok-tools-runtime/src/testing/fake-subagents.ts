@@ -64,6 +64,7 @@ function fakeChild(request: SubagentRequest, id: string): FakeSubagent {
     get endedAtMs() {
       return end === undefined ? undefined : 0;
     },
+    progress: undefined,
     hold: () => ({ [Symbol.dispose]: () => {} }),
     get status() {
       return end?.status ?? "running";

@@ -200,6 +200,26 @@ describe("a session with a callback service", () => {
     expect((await answer).result).toMatchObject({ case: "error", value });
   });
 
+  it("sends a subagent once more when the host has not looked at it, and not again when it has", async () => {
+    await using host = await fakeCallbackHost();
+    await using served = await serve();
+    await served.client.finalizeToolConfigRequest({ tools, clientCallbackAddr: host.address });
+    host.unprocessed = 1;
+    const answer = spawn(served.client, { run_in_background: false });
+    await until(() => expect(host.subagents).toHaveLength(1));
+    expect(host.unprocessed).toBe(0);
+    host.subagents[0]?.answer({ success: true, output: "done" });
+    expect((await answer).result).toMatchObject({ case: "success" });
+    const failing = spawn(served.client, { run_in_background: false });
+    await until(() => expect(host.subagents).toHaveLength(2));
+    host.subagents[1]?.fail(Code.Unavailable, "overloaded");
+    expect((await failing).result).toMatchObject({
+      case: "error",
+      value: { code: ErrorCode.EXECUTION_FAILED, message: expect.stringContaining("overloaded") },
+    });
+    expect(host.subagents).toHaveLength(2);
+  });
+
   it("cancels the host's call when the waiting call is cancelled", async () => {
     await using host = await fakeCallbackHost();
     await using served = await serve();

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type ServerHttp2Session } from "node:http2";
+import { constants, createServer, type ServerHttp2Session } from "node:http2";
 import { type Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 // oxlint-disable-next-line no-restricted-imports -- plays a client that serves
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -27,6 +27,8 @@ export interface FakeCallbackHost extends AsyncDisposable {
   readonly subagents: RunningSubagent[];
   /** What the next notifications are answered with; then they are taken. */
   readonly refusals: Code[];
+  /** How many of the next subagents are refused before anybody looks at them. */
+  unprocessed: number;
   /** Breaks every connection, as a process that dies does. */
   die(): void;
 }
@@ -38,31 +40,38 @@ export async function fakeCallbackHost(port: number = 0): Promise<FakeCallbackHo
   const subagents: RunningSubagent[] = [];
   const refusals: Code[] = [];
   const sessions = new Set<ServerHttp2Session>();
-  const server = createServer(
-    connectNodeAdapter({
-      routes: (router) =>
-        router.service(GrokToolsCallbackService, {
-          sendNotification(message, context: HandlerContext) {
-            headers.push(context.requestHeader);
-            const refusal = refusals.shift();
-            notifications.push(message);
-            if (refusal !== undefined) throw new ConnectError("not now", refusal);
-            return {};
-          },
-          spawnSubagent(request, context: HandlerContext) {
-            headers.push(context.requestHeader);
-            return new Promise((resolve, reject) => {
-              subagents.push({
-                request,
-                signal: context.signal,
-                answer: resolve,
-                fail: (code, message) => reject(new ConnectError(message, code)),
-              });
+  let unprocessed = 0;
+  const adapter = connectNodeAdapter({
+    routes: (router) =>
+      router.service(GrokToolsCallbackService, {
+        sendNotification(message, context: HandlerContext) {
+          headers.push(context.requestHeader);
+          const refusal = refusals.shift();
+          notifications.push(message);
+          if (refusal !== undefined) throw new ConnectError("not now", refusal);
+          return {};
+        },
+        spawnSubagent(request, context: HandlerContext) {
+          headers.push(context.requestHeader);
+          return new Promise((resolve, reject) => {
+            subagents.push({
+              request,
+              signal: context.signal,
+              answer: resolve,
+              fail: (code, message) => reject(new ConnectError(message, code)),
             });
-          },
-        }),
-    }),
-  );
+          });
+        },
+      }),
+  });
+  const server = createServer((request, response) => {
+    if (unprocessed === 0 || !request.url.endsWith("/SpawnSubagent")) {
+      adapter(request, response);
+      return;
+    }
+    unprocessed -= 1;
+    request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  });
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
@@ -83,6 +92,12 @@ export async function fakeCallbackHost(port: number = 0): Promise<FakeCallbackHo
     headers,
     subagents,
     refusals,
+    get unprocessed() {
+      return unprocessed;
+    },
+    set unprocessed(count) {
+      unprocessed = count;
+    },
     die,
     [Symbol.asyncDispose]() {
       die();

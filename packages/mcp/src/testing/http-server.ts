@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { createTestServer } from "./test-tools.ts";
 
@@ -14,24 +15,30 @@ export class HttpTestServer implements AsyncDisposable {
   /** What it says to requests without it. */
   refusal = "who are you?";
   readonly #server: Server;
-  readonly #sessions: Map<string, StreamableHTTPServerTransport>;
+  readonly #sessions: Map<string, StreamableHTTPServerTransport> = new Map();
+  /** Of the older way. */
+  readonly #streams: Map<string, SSEServerTransport> = new Map();
 
-  private constructor(server: Server, sessions: Map<string, StreamableHTTPServerTransport>) {
+  private constructor(server: Server, { isOlder }: { readonly isOlder: boolean }) {
     this.#server = server;
-    this.#sessions = sessions;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-    server.on("request", (request, response) => void this.#answer(request, response));
+    server.on(
+      "request",
+      (request, response) =>
+        void (isOlder ? this.#answerOlder(request, response) : this.#answer(request, response)),
+    );
   }
 
-  static async start(): Promise<HttpTestServer> {
+  /** @param isOlder it talks over a stream of events and knows no other way */
+  static async start({ isOlder = false }: { readonly isOlder?: boolean } = {}): Promise<HttpTestServer> {
     const server = createServer();
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    return new HttpTestServer(server, new Map());
+    return new HttpTestServer(server, { isOlder });
   }
 
   /** Number of live sessions. */
   get sessionCount(): number {
-    return this.#sessions.size;
+    return this.#sessions.size + this.#streams.size;
   }
 
   /** As a restart: nobody's session is known any more. */
@@ -64,6 +71,21 @@ export class HttpTestServer implements AsyncDisposable {
     }
     const known = typeof sessionId === "string" ? this.#sessions.get(sessionId) : undefined;
     await (known ?? (await this.#openSession())).handleRequest(request, response);
+  }
+
+  async #answerOlder(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.methods.push(request.method ?? "");
+    const { pathname, searchParams } = new URL(request.url ?? "", this.url);
+    if (pathname === "/messages") {
+      const stream = this.#streams.get(searchParams.get("sessionId") ?? "");
+      if (stream === undefined) response.writeHead(404).end("no such session");
+      else await stream.handlePostMessage(request, response);
+    } else if (request.method === "GET") {
+      const stream = new SSEServerTransport("/messages", response);
+      this.#streams.set(stream.sessionId, stream);
+      stream.onclose = () => void this.#streams.delete(stream.sessionId);
+      await createTestServer().connect(stream);
+    } else response.writeHead(405).end("only GET");
   }
 
   async #openSession(): Promise<StreamableHTTPServerTransport> {

@@ -2,6 +2,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { abortable, type Clock, linkSignals, TriviumError } from "@trivium/core";
 import { isStdioServer, type McpServerConfig } from "../server-config.ts";
 import type { ServerProcessEnd, StartServerProcess } from "../server-process.ts";
+import { openSse } from "./open-sse.ts";
 import { ProcessTransport } from "./process-transport.ts";
 import { watchedFetch } from "./watched-fetch.ts";
 
@@ -38,14 +39,8 @@ export async function openTransport(
     const transport = new ProcessTransport(program, clock, deserializeMessage);
     return { transport, close: () => transport.close(), processEnd: () => program.ended };
   }
-  return await openHttp(new URL(config.url), config.headers ?? {}, clock);
-}
-
-async function openHttp(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  clock: Clock,
-): Promise<OpenTransport> {
+  const url = new URL(config.url);
+  const headers = config.headers ?? {};
   // `fetch` refuses it too, but repeats the password.
   if (url.username !== "" || url.password !== "") {
     throw new TriviumError(
@@ -53,6 +48,15 @@ async function openHttp(
       "its address holds a user name or password; put them into a header",
     );
   }
+  if (config.transport !== "sse") return await openHttp(url, headers, clock);
+  return { ...(await openSse(url, headers)), processEnd: () => Promise.resolve(undefined) };
+}
+
+async function openHttp(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  clock: Clock,
+): Promise<OpenTransport> {
   const { StreamableHTTPClientTransport } = await import(
     "@modelcontextprotocol/sdk/client/streamableHttp.js"
   );

@@ -24,6 +24,12 @@ export function watchedFetch(onStreamEnd: (requestId: unknown) => void): FetchLi
   };
 }
 
+/** A `fetch` that limits each event of a stream. */
+export const limitedFetch: FetchLike = async (url, init) => {
+  const response = await fetch(url, init);
+  return response.body === null ? response : new Response(limitEvents(response.body), response);
+};
+
 function watch(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let length = 0;

@@ -21,14 +21,16 @@ export class CellCallServer {
     const { invocationId } = call;
     const abort = new AbortController();
     this.#open.set(invocationId, abort);
-    void this.#answer(call, abort.signal).then((result) => {
-      this.#open.delete(invocationId);
-      try {
-        this.#session.completeToolCall(invocationId, result);
-      } catch {
-        // The session has ended meanwhile; nobody waits for the result.
-      }
-    });
+    void this.#answer(call, abort.signal)
+      .catch(toFailure)
+      .then((result) => {
+        this.#open.delete(invocationId);
+        try {
+          this.#session.completeToolCall(invocationId, result);
+        } catch {
+          // The session has ended meanwhile; nobody waits for the result.
+        }
+      });
   }
 
   /** Nobody waits for the result of the call any more. */
@@ -58,4 +60,9 @@ export class CellCallServer {
       message: `Error: the result takes ${bytes} bytes; a program can be given ${MAX_RESULT_BYTES}`,
     };
   }
+}
+
+/** Whatever goes wrong here is the end of one call, not of the server. */
+function toFailure(cause: unknown): ToolCallResult {
+  return { type: "failed", message: `Error: ${cause instanceof Error ? cause.message : "the call failed"}` };
 }

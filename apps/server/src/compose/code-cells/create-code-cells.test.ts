@@ -108,6 +108,18 @@ describe("the cells of conversations", () => {
     expect(signal.aborted).toBe(true);
   });
 
+  it("hear of a call that went wrong", async () => {
+    await using session = open({
+      called: () => Promise.reject(new Error("out of order")),
+    });
+    const code = "text(await tools.Echo({}).catch((text) => text))";
+    const { observation } = session.start({ code, tools, ...budget });
+    expect(await observation).toMatchObject({
+      state: "completed",
+      items: [{ type: "text", text: "Error: out of order" }],
+    });
+  });
+
   it("tell a dead worker apart from a failed program", async () => {
     const called = Promise.withResolvers<void>();
     await using session = open({

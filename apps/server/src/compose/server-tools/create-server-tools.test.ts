@@ -1,10 +1,12 @@
 import type { ServerToolsRequest } from "@trivium/code-mode-host";
 import type { ServerTools } from "@trivium/code-mode-runtime";
+import { TriviumError } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
 import {
   createGrokToolsRuntime,
   createToolRegistry,
   defineTool,
+  type SubagentOutcome,
   type Tool,
   ToolError,
   type ToolSession,
@@ -52,7 +54,24 @@ const change: Tool = defineTool({
   run: () => Promise.resolve({ output: { type: "Text" }, promptText: "changed" }),
 });
 
+const delegate: Tool = defineTool({
+  id: "Sample:delegate",
+  kind: "other",
+  capabilities: { readOnly: true },
+  description: "Has a child give something.",
+  input: z.object({}),
+  output: { schema: z.object({ type: z.literal("Text") }), fields: [] },
+  async run(_input, { subagents }) {
+    await subagents.start({ prompt: "p", description: "d", owner: "foreground" }, signal);
+    return { output: { type: "Text" }, promptText: "begun" };
+  },
+});
+
 interface Harness extends AsyncDisposable {
+  /** Ids under which the conversation was asked whether a call is permitted. */
+  readonly asked: string[];
+  /** Settles when the child of `delegate` has made its call. */
+  readonly childCalled: Promise<void>;
   readonly session: ToolSession;
   readonly open: (request?: Partial<ServerToolsRequest>) => Promise<ServerTools>;
 }
@@ -61,9 +80,11 @@ async function harness(): Promise<Harness> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await temporaryFolder());
   const dataDir = `${folder.path}/data`;
+  const asked: string[] = [];
+  const childCalled = Promise.withResolvers<void>();
   const runtime = stack.use(
     createGrokToolsRuntime({
-      registry: createToolRegistry([give, change]),
+      registry: createToolRegistry([give, change, delegate]),
       workspace: folder.path,
       dataDir,
       commandRunner: {
@@ -73,23 +94,57 @@ async function harness(): Promise<Harness> {
         [Symbol.asyncDispose]: notUsed,
       },
       programRunner: { run: notUsed },
+      subagentRunner: {
+        async run({ session: parent, authorise }) {
+          await parent.execute("give", '{"kind":"plain"}', { callId: "own", authorise });
+          childCalled.resolve();
+          return ended;
+        },
+      },
     }),
   );
-  const session = await runtime.openSession({ id: "shared", tools: ["Sample:give", "Sample:change"] });
+  const session = await runtime.openSession({
+    id: "shared",
+    tools: ["Sample:give", "Sample:change", "Sample:delegate"],
+  });
   const port = createServerTools({
     runtime,
     dataDir,
     isDefault: false,
     rules: { deny: [{ tool: "change" }], ask: [], allow: [] },
+    openGate: (sessionId) =>
+      sessionId === "people"
+        ? Promise.resolve({
+            sessionId,
+            permit({ toolUseId }) {
+              asked.push(toolUseId);
+              return Promise.resolve(undefined);
+            },
+            choose: notUsed,
+          })
+        : Promise.reject(new TriviumError("notFound", "no session has that id")),
   });
   const owned = stack.move();
   const usual = { isReadOnly: false, toolSession: "shared", permissionSession: undefined };
   return {
     session,
+    asked,
+    childCalled: childCalled.promise,
     open: (request = {}) => port.open({ ...usual, ...request }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+const ended: SubagentOutcome = {
+  isCancelled: false,
+  isSuccess: true,
+  output: "",
+  error: undefined,
+  toolCalls: 1,
+  turns: 1,
+  durationMs: 0,
+  totalTokens: undefined,
+};
 
 async function call(tools: ServerTools, kind: string): Promise<unknown> {
   return await tools.call({
@@ -115,8 +170,9 @@ describe("the tools of a server", () => {
         outputSchemaJson: expect.stringContaining('"output"'),
       },
       { name: "grok__change" },
+      { name: "grok__delegate" },
     ]);
-    expect((await test.open({ isReadOnly: true })).definitions()).toHaveLength(1);
+    expect((await test.open({ isReadOnly: true })).definitions()).toHaveLength(2);
   });
 
   it("give their text and their output, without halves of characters", async () => {
@@ -153,13 +209,21 @@ describe("the tools of a server", () => {
     });
   });
 
+  it("are asked about under the call of the program, also those that its children make", async () => {
+    await using test = await harness();
+    const tools = await test.open({ permissionSession: "people" });
+    await tools.call({ callId: "s/1/tool-1", name: "delegate", inputJson: "{}", signal });
+    await test.childCalled;
+    expect(test.asked).toEqual(["s/1/tool-1", "s/1/tool-1/own"]);
+  });
+
   it("leave a session of others open, and keep their names when it is closed", async () => {
     await using test = await harness();
     const tools = await test.open();
     await tools[Symbol.asyncDispose]();
     expect(test.session.status).toBe("finalized");
     await test.session.close();
-    expect(tools.definitions()).toHaveLength(2);
+    expect(tools.definitions()).toHaveLength(3);
     await expect(call(tools, "plain")).rejects.toMatchObject({ kind: "unavailable" });
   });
 

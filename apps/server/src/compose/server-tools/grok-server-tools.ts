@@ -61,7 +61,11 @@ export class GrokServerTools implements ServerTools {
       signal,
       logicalErrors: "error",
       byteBuffers: "text",
-      authorise,
+      // Calls of children that this one starts are named under it: their own ids may be anybody's.
+      authorise: (request) =>
+        authorise(
+          request.callId === callId ? request : { ...request, callId: `${callId}/${request.callId}` },
+        ),
       ...(choiceAsker !== undefined && { choiceAsker }),
     });
     return result.ok ? toResult(result, name) : toFailure(result.error);

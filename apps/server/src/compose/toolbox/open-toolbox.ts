@@ -9,6 +9,7 @@ import {
   processPathLocks,
   WorkspaceFiles,
   WorkspaceSearch,
+  WriteJournal,
 } from "@trivium/grok-tools-runtime/internal";
 import type { ConfigValues } from "../../config/config-keys.ts";
 import { keyVariables } from "../model-settings.ts";
@@ -36,6 +37,7 @@ export function openToolbox(values: ConfigValues, { env, dataDir }: Part, tools:
         clock: systemClock,
         isDurable: true,
         locks: processPathLocks,
+        journal: new WriteJournal({ dataDir, ids: randomIds }),
       }),
       tracker: new FileReadTracker(),
       indexes: new LineIndexCache(),

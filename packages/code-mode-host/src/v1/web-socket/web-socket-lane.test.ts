@@ -66,3 +66,17 @@ it("a lane that broke says so after what came before", async () => {
   expect((await payloads.next()).value?.toString()).toBe("1");
   await expect(payloads.next()).rejects.toMatchObject({ name: "ProtocolError", cause: { message: "reset" } });
 });
+
+it("a lane that is closed while it does not read hears the goodbye of its peer", async () => {
+  const socket = new PlayedSocket();
+  const lane = new WebSocketLane(socket, new ManualClock());
+  for (const letter of ["a", "b"]) socket.peer.message(encodeFrame(`"${letter.repeat(600_000)}"`), true);
+  expect(socket.done).toEqual(["pause"]);
+  const closed = lane.close();
+  expect(socket.done).toEqual(["pause", "close", "resume"]);
+  // What still comes before the goodbye is read past.
+  for (const letter of ["c", "d"]) socket.peer.message(encodeFrame(`"${letter.repeat(600_000)}"`), true);
+  expect(socket.done).toHaveLength(3);
+  socket.peer.closed(undefined);
+  await closed;
+});

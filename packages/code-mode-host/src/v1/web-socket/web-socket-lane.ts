@@ -21,6 +21,7 @@ export class WebSocketLane implements Lane {
   #silentPings = 0;
   #unreadBytes = 0;
   #isPaused = false;
+  #isClosing = false;
 
   constructor(socket: WebSocket, clock: Clock) {
     this.#socket = socket;
@@ -41,7 +42,11 @@ export class WebSocketLane implements Lane {
   }
 
   close(): Promise<void> {
+    this.#isClosing = true;
     this.#socket.close();
+    // The peer's goodbye comes behind what it has sent before.
+    if (this.#isPaused) this.#socket.resume();
+    this.#isPaused = false;
     return this.#closed.promise;
   }
 
@@ -62,6 +67,7 @@ export class WebSocketLane implements Lane {
 
   #receive(data: Buffer, isBinary: boolean): void {
     this.#silentPings = 0;
+    if (this.#isClosing) return;
     const problem = isBinary ? problemOf(data) : "a text message came; frames are binary";
     if (problem !== undefined) {
       this.#received.fail(new ProtocolError(problem));

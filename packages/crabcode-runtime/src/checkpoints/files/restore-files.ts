@@ -1,11 +1,11 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, open, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { TreeChange, TreeFile } from "./tree-change.ts";
+import { isAsKept } from "./kept-file.ts";
+import { LINK_MODE, type TreeChange, type TreeFile } from "./tree-change.ts";
 
 const EXECUTE_BITS = 0o111;
 const READ_BITS = 0o444;
-const LINK_MODE = "120000";
 
 /** What became of a list of changes. Paths are relative, in the order of the list. */
 export interface RestoredFiles {
@@ -27,7 +27,8 @@ export interface RestoreOptions {
 
 /**
  * Changes exactly the listed files: first those that go, with the folders that become empty by it, then those that are
- * written. Each takes its place at once, whole. No symbolic link on the way is followed.
+ * written. Each takes its place at once, whole. No symbolic link on the way is followed. What is not as `from` says was
+ * changed by somebody else, whose work nobody has kept; it stays.
  */
 export async function restoreFiles(
   changes: readonly TreeChange[],
@@ -44,22 +45,23 @@ export async function restoreFiles(
     }
   };
   const deleted: string[] = [];
-  for (const { path, to } of changes) {
-    if (to === undefined && (await attempt(path, () => remove(path, options)))) deleted.push(path);
+  for (const { path, from, to } of changes) {
+    if (to === undefined && (await attempt(path, () => remove(path, { from }, options)))) deleted.push(path);
   }
   const done = new Set<string>();
-  const waiting = new Map<string, { path: string; to: TreeFile }[]>();
+  const waiting = new Map<string, Writing[]>();
   for (const { path, from, to } of changes) {
     if (to === undefined) continue;
     if (from?.blobId === to.blobId && isLink(from) === isLink(to)) {
       if (await attempt(path, () => setMode(path, to, options))) done.add(path);
-    } else waiting.set(to.blobId, [...(waiting.get(to.blobId) ?? []), { path, to }]);
+    } else waiting.set(to.blobId, [...(waiting.get(to.blobId) ?? []), { path, from, to }]);
   }
   await attempt("the other files", async () => {
     for await (const blobs of options.blobs) {
       for (const [blobId, bytes] of blobs) {
-        for (const { path, to } of waiting.get(blobId) ?? []) {
-          if (await attempt(path, () => write(path, { to, bytes }, options))) done.add(path);
+        for (const writing of waiting.get(blobId) ?? []) {
+          const { path } = writing;
+          if (await attempt(path, () => write(writing, bytes, options))) done.add(path);
         }
       }
     }
@@ -67,11 +69,23 @@ export async function restoreFiles(
   return { written: changes.map(({ path }) => path).filter((path) => done.has(path)), deleted, problems };
 }
 
-async function remove(path: string, { folder }: RestoreOptions): Promise<void> {
+/** A file whose bytes are brought back. */
+interface Writing {
+  readonly path: string;
+  readonly from: TreeFile | undefined;
+  readonly to: TreeFile;
+}
+
+async function remove(
+  path: string,
+  { from }: Pick<TreeChange, "from">,
+  { folder }: RestoreOptions,
+): Promise<void> {
   if (!(await hasFolders(path, folder))) return;
   const current = await statOf(join(folder, path));
   if (current === undefined) return;
   if (current.isDirectory()) throw new Error("there is a folder in its place");
+  await assertAsKept(join(folder, path), { kept: from, current });
   await unlink(join(folder, path));
   for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
     try {
@@ -91,15 +105,15 @@ async function setMode(path: string, to: TreeFile, { folder }: RestoreOptions): 
 }
 
 async function write(
-  path: string,
-  { to, bytes }: { to: TreeFile; bytes: Uint8Array },
-  options: RestoreOptions,
+  { path, from, to }: Writing,
+  bytes: Uint8Array,
+  { folder, newName }: RestoreOptions,
 ): Promise<void> {
-  const { folder, newName } = options;
   await makeFolders(path, folder);
   const target = join(folder, path);
   const current = await statOf(target);
   if (current?.isDirectory() === true) throw new Error("there is a folder in its place");
+  await assertAsKept(target, { kept: from, current });
   const temporary = join(dirname(target), newName());
   try {
     if (isLink(to)) await symlink(Buffer.from(bytes), temporary);
@@ -109,6 +123,11 @@ async function write(
     await rm(temporary, { force: true });
     throw cause;
   }
+}
+
+/** @throws Error when somebody has changed it since it was kept */
+async function assertAsKept(path: string, state: Parameters<typeof isAsKept>[1]): Promise<void> {
+  if (!(await isAsKept(path, state))) throw new Error("it was changed meanwhile");
 }
 
 async function writeNew(

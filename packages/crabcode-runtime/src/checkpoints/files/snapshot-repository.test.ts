@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import {
   chmod,
   lstat,
@@ -13,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { temporaryFolder } from "@trivium/core/testing";
 import { expect, it } from "vitest";
+import type { ProgramRequest } from "../../ports/program-port.ts";
 import { runSpawned } from "../../testing/spawned-programs.ts";
 import { restoreFiles } from "./restore-files.ts";
 import { SnapshotRepository } from "./snapshot-repository.ts";
@@ -186,6 +188,156 @@ it("makes an index anew that is damaged, and frees what nothing holds any more",
   await expect(lstat(place.repositoryPath)).rejects.toThrow("ENOENT");
 });
 
+it("frees what it holds although the folder is gone", async () => {
+  await using place = await createPlace();
+  await place.write("a", "first");
+  await place.repository.take({ refName: "refs/sessions/s/one" });
+  await place.repository.take({ refName: "refs/sessions/t/one" });
+  await rm(place.at("."), { recursive: true });
+  const again = place.reopen();
+  await again.forget(await again.refsBelow("refs/sessions/s/"));
+  expect(await again.refsBelow("refs/sessions/")).toEqual(["refs/sessions/t/one"]);
+  await again.forget(["refs/sessions/t/one"]);
+  await expect(lstat(place.repositoryPath)).rejects.toThrow("ENOENT");
+});
+
+it.each(["index", "packed-refs", "HEAD", "config", "refs/sessions/s/one"])(
+  "is not stopped by a lock of %s that a killed git left behind",
+  async (name) => {
+    await using place = await createPlace();
+    await place.write("a", "first");
+    await place.repository.take({ refName: "refs/sessions/s/one" });
+    await writeFile(join(place.repositoryPath, `${name}.lock`), "");
+    const again = place.reopen();
+    await again.take({ refName: "refs/sessions/s/two" });
+    await again.forget(["refs/sessions/s/one"]);
+    expect(await again.refsBelow("refs/sessions/")).toEqual(["refs/sessions/s/two"]);
+  },
+);
+
+it("goes on after a call that was ended in the middle", async () => {
+  await using place = await createPlace();
+  await place.write("a", "first");
+  await place.repository.take({ refName: "refs/sessions/s/one" });
+  place.onRun = ({ argv }) => {
+    if (argv.includes("--stdin")) {
+      writeFileSync(join(place.repositoryPath, "packed-refs.lock"), "");
+      throw new Error("ended");
+    }
+  };
+  await expect(place.repository.forget(["refs/sessions/s/one"])).rejects.toThrow("ended");
+  place.onRun = undefined;
+  await place.repository.forget(["refs/sessions/s/one"]);
+  await expect(lstat(place.repositoryPath)).rejects.toThrow("ENOENT");
+});
+
+it("does not look where a link in the place of the folder leads", async () => {
+  await using place = await createPlace();
+  const elsewhere = join(place.outer, "elsewhere");
+  await mkdir(elsewhere);
+  await writeFile(join(elsewhere, "secret"), "1");
+  await rm(place.at("."), { recursive: true });
+  await symlink(elsewhere, join(place.outer, "work"));
+  await expect(place.repository.take({})).rejects.toMatchObject({ kind: "failedPrecondition" });
+});
+
+it("leaves what somebody has changed since it was looked at", async () => {
+  await using place = await createPlace();
+  for (const path of ["edited", "gone", "link", "removed", "plain"]) await place.write(path, "then");
+  const { snapshotId } = await place.repository.take({});
+  for (const path of ["edited", "gone", "link", "plain"]) await place.write(path, "now");
+  await rm(place.at("removed"));
+  await place.write("added", "now");
+  await place.write("untouched", "now");
+  const present = await place.repository.take({});
+  await place.write("edited", "new");
+  await rm(place.at("gone"));
+  await rm(place.at("link"));
+  await symlink("now", place.at("link"));
+  await runSpawned({
+    argv: ["mkfifo", place.at("removed")],
+    workingDirectory: place.outer,
+    environment: {},
+    timeoutMs: 60_000,
+    maxOutputBytes: 1_000,
+  });
+  await place.write("added", "new");
+  const report = await place.restore(snapshotId, present.snapshotId);
+  expect(report).toMatchObject({ written: ["plain"], deleted: ["untouched"] });
+  expect([...report.problems].sort()).toEqual(
+    ["added", "edited", "gone", "link", "removed"].map((path) => `${path}: it was changed meanwhile`),
+  );
+  expect(await readFile(place.at("edited"), "utf8")).toBe("new");
+  expect(await readFile(place.at("added"), "utf8")).toBe("new");
+  expect((await lstat(place.at("removed"))).isFIFO()).toBe(true);
+});
+
+it("does not delete what was left out while the folder was no repository", async () => {
+  await using place = await createPlace();
+  await place.write("node_modules/m/index.js", "1");
+  const { snapshotId } = await place.repository.take({});
+  await place.git("init", "--quiet");
+  await place.write("late", "1");
+  expect(await place.restore(snapshotId)).toMatchObject({ deleted: ["late"], problems: [] });
+  expect(await readFile(place.at("node_modules/m/index.js"), "utf8")).toBe("1");
+});
+
+it("runs nothing that a repository names", async () => {
+  await using place = await createPlace();
+  const mark = join(place.outer, "ran");
+  const program = join(place.outer, "program");
+  await writeFile(program, `#!/bin/sh\ntouch '${mark}'\ncat\n`, { mode: 0o755 });
+  await place.git("init", "--quiet");
+  await place.write(".gitattributes", "* filter=bad diff=bad merge=bad\n");
+  await place.write("file", "then");
+  await place.write("inner/file", "1");
+  await place.git("-C", place.at("inner"), "init", "--quiet");
+  await place.write(".git/more", `[core]\nfsmonitor = ${program}\nsshCommand = ${program}\n`);
+  for (const [at, ...setting] of [
+    [".", "include.path", "more"],
+    [".", "core.fsmonitor", program],
+    [".", "core.hooksPath", place.outer],
+    [".", "core.pager", program],
+    [".", "filter.bad.clean", program],
+    [".", "filter.bad.smudge", program],
+    [".", "filter.bad.process", program],
+    [".", "filter.bad.required", "true"],
+    [".", "diff.external", program],
+    [".", "diff.bad.textconv", program],
+    [".", "alias.ls-files", `!${program}`],
+    ["inner", "core.fsmonitor", program],
+    ["inner", "core.worktree", place.outer],
+  ] as const) {
+    await place.git("-C", place.at(at), "config", ...setting);
+  }
+  for (const hook of ["post-index-change", "post-checkout", "reference-transaction"]) {
+    await writeFile(join(place.outer, hook), `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 });
+  }
+  const { snapshotId } = await place.repository.take({ refName: "refs/sessions/s/one" });
+  await place.write("file", "now");
+  expect(await place.restore(snapshotId)).toMatchObject({ written: ["file"], problems: [] });
+  await place.repository.forget(["refs/sessions/s/one"]);
+  await expect(lstat(mark)).rejects.toThrow("ENOENT");
+});
+
+it("keeps neither pipes nor names that are no text, and leaves both alone", async () => {
+  await using place = await createPlace();
+  const odd = Buffer.concat([Buffer.from(`${place.at("odd")}-`), Buffer.from([0xff])]);
+  await place.write("-rf", "1");
+  await place.write("A", "upper");
+  await place.write("a", "lower");
+  await writeFile(odd, "1");
+  const pipe = { workingDirectory: place.outer, environment: {}, timeoutMs: 60_000, maxOutputBytes: 1_000 };
+  await runSpawned({ ...pipe, argv: ["mkfifo", place.at("pipe")] });
+  const { snapshotId, files } = await place.repository.take({});
+  expect(files).toEqual(["-rf", "A", "a"]);
+  for (const path of files) await place.write(path, "changed");
+  expect(await place.restore(snapshotId)).toMatchObject({ written: ["-rf", "A", "a"], deleted: [] });
+  expect(await readFile(place.at("A"), "utf8")).toBe("upper");
+  expect(await readFile(odd, "utf8")).toBe("1");
+  expect((await lstat(place.at("pipe"))).isFIFO()).toBe(true);
+});
+
 /** A folder to keep, inside an outer one that also has the repository of the snapshots. */
 async function createPlace() {
   const folder = await temporaryFolder();
@@ -193,13 +345,18 @@ async function createPlace() {
   await mkdir(work);
   const at = (path: string): string => join(work, path);
   const repositoryPath = join(folder.path, "snapshots");
-  const repository = new SnapshotRepository({
-    run: runSpawned,
-    path: repositoryPath,
-    folder: work,
-    excluded: at("data"),
-    maxBytes: MAX_BYTES,
-  });
+  const open = (): SnapshotRepository =>
+    new SnapshotRepository({
+      run: async (request) => {
+        place.onRun?.(request);
+        return await runSpawned(request);
+      },
+      path: repositoryPath,
+      folder: work,
+      excluded: at("data"),
+      maxBytes: MAX_BYTES,
+    });
+  const repository = open();
   let nameCount = 0;
   const git = async (...argv: string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await runSpawned({
@@ -212,10 +369,15 @@ async function createPlace() {
     if (exitCode !== 0) throw new Error(stderr);
     return Buffer.from(stdout).toString();
   };
-  return {
+  const onRun: ((request: ProgramRequest) => void) | undefined = undefined;
+  const place = {
     at,
     outer: folder.path,
     repository,
+    /** As another process would open it. */
+    reopen: open,
+    /** Told of each program before it runs. */
+    onRun: onRun as ((request: ProgramRequest) => void) | undefined,
     repositoryPath,
     git,
     async write(path: string, content: string | Uint8Array): Promise<void> {
@@ -246,4 +408,5 @@ async function createPlace() {
     },
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
+  return place;
 }

@@ -1,10 +1,11 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TriviumError } from "@trivium/core";
-import { EXACT, joinNames, runGit, splitNames } from "../../git/run-git.ts";
+import { EXACT, type GitAnswer, type GitCall, joinNames, runGit, splitNames } from "../../git/run-git.ts";
 import type { RunProgram } from "../../ports/program-port.ts";
 import { type ListedFile, listFiles } from "./list-files.ts";
 import { parseBlobs, parseSizes } from "./read-blobs.ts";
+import { removeStaleLocks } from "./stale-locks.ts";
 import { parseChanges, type TreeChange } from "./tree-change.ts";
 
 /** Bytes of blobs that are read at once, one larger than that alone. */
@@ -14,7 +15,7 @@ const READ_AT_ONCE_BYTES = 16 * 1024 * 1024;
 const ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n";
 
 /** What a folder without a repository, and so without rules, does not want to have kept. */
-const EXCLUDED = "node_modules/\n.venv/\nvenv/\n__pycache__/\n";
+const EXCLUDED: ReadonlySet<string> = new Set(["node_modules", ".venv", "venv", "__pycache__"]);
 
 /** What a repository of snapshots is made of. */
 export interface SnapshotRepositoryOptions {
@@ -55,14 +56,16 @@ export class SnapshotRepository {
    *
    * @param also paths that are kept although they are ignored
    * @param refName keeps the snapshot from being pruned; absent: it is for now only
-   * @throws TriviumError `resourceExhausted` when they are too large
+   * @throws TriviumError `resourceExhausted` when they are too large, `notFound` when the folder is gone,
+   * `failedPrecondition` when a link lies in its place
    */
   async take(
     { also = [], refName }: { readonly also?: readonly string[]; readonly refName?: string },
     signal?: AbortSignal,
   ): Promise<Snapshot> {
-    await this.#prepare(signal);
     const { run, folder, excluded } = this.#options;
+    await assertInPlace(folder);
+    await this.#prepare(signal);
     const listOutside = (at: string): Promise<Uint8Array> => this.#listOutside(at, signal);
     const listed = await listFiles({ run, folder, excluded, listOutside, signal }, also);
     this.#assertSize(listed);
@@ -70,6 +73,7 @@ export class SnapshotRepository {
     const snapshotId = await this.#writeTree(files, signal).catch(async (cause: unknown) => {
       if (!TriviumError.isInstance(cause) || cause.kind !== "unavailable") throw cause;
       // The index only saves time. One that a power cut has damaged is made again.
+      await this.#prepare(signal);
       await rm(join(this.#options.path, "index"), { force: true });
       return this.#writeTree(files, signal);
     });
@@ -84,14 +88,17 @@ export class SnapshotRepository {
     return splitNames(stdout);
   }
 
-  /** What has to change for the second to come out of the first. Files that the second ignores are not deleted. */
+  /**
+   * What has to change for the second to come out of the first. Files that the second ignores, or left out because the
+   * folder was no repository then, are not deleted.
+   */
   async changes(fromId: string, toId: string, signal?: AbortSignal): Promise<TreeChange[]> {
     const args = ["diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-ext-diff", fromId, toId];
     const { stdout } = await this.#git({ args, signal });
     const changes = parseChanges(splitNames(stdout));
-    const changesRules = changes.some(({ path }) => isRules(path));
     const deleted = changes.filter(({ to }) => to === undefined).map(({ path }) => path);
-    if (!changesRules || deleted.length === 0) return changes;
+    const needsRules = changes.some(({ path }) => isRules(path)) || deleted.some(isExcluded);
+    if (!needsRules || deleted.length === 0) return changes;
     const ignored = await this.#ignoredIn(toId, { paths: deleted, signal });
     return changes.filter(({ path, to }) => to !== undefined || !ignored.has(path));
   }
@@ -148,15 +155,14 @@ export class SnapshotRepository {
   }
 
   async #prepare(signal?: AbortSignal): Promise<void> {
-    const { path } = this.#options;
-    // A process that was killed may have left it behind; nobody else uses this index.
-    await rm(join(path, "index.lock"), { force: true });
     if (this.#isReady) return;
+    const { path } = this.#options;
     await mkdir(path, { recursive: true, mode: 0o700 });
+    await removeStaleLocks(path);
     await this.#git({ args: ["init", "--quiet", "--bare", "--template=", path], isOutside: true, signal });
     await mkdir(join(path, "info"), { recursive: true });
     await writeFile(join(path, "info", "attributes"), ATTRIBUTES);
-    await writeFile(join(path, "info", "exclude"), EXCLUDED);
+    await writeFile(join(path, "info", "exclude"), lines([...EXCLUDED].map((name) => `${name}/`)));
     this.#isReady = true;
   }
 
@@ -188,7 +194,8 @@ export class SnapshotRepository {
     { paths, signal }: { paths: readonly string[]; signal: AbortSignal | undefined },
   ): Promise<void> {
     if (paths.length === 0) return;
-    await this.#git({ args: ["update-index", "-z", ...options, "--stdin"], input: joinNames(paths), signal });
+    const args = ["update-index", "-z", ...options, "--stdin"];
+    await this.#git({ args, input: joinNames(paths), workTree: this.#options.folder, signal });
   }
 
   /** Which paths the ignore rules of a snapshot hide. They are laid out in a folder of their own. */
@@ -220,43 +227,54 @@ export class SnapshotRepository {
     }
   }
 
-  #git({
+  /** @param call `workTree`: folder with the files, where the command has to do with them */
+  async #git({
     args,
-    input,
-    workTree = this.#options.folder,
+    workTree,
     indexName = "index",
     isOutside = false,
-    answers = [0],
-    signal,
-  }: {
-    args: readonly string[];
-    input?: string;
-    workTree?: string;
-    indexName?: string;
-    isOutside?: boolean;
-    answers?: readonly number[];
-    signal?: AbortSignal | undefined;
-  }): ReturnType<typeof runGit> {
+    ...call
+  }: OwnGitCall): Promise<GitAnswer> {
     const { run, path } = this.#options;
-    return runGit(run, {
-      args,
-      folder: isOutside ? path : workTree,
-      settings: EXACT,
-      environment: {
-        GIT_CONFIG_NOSYSTEM: "1",
-        GIT_CONFIG_GLOBAL: "/dev/null",
-        GIT_ATTR_NOSYSTEM: "1",
-        ...(!isOutside && {
-          GIT_DIR: path,
-          GIT_WORK_TREE: workTree,
-          GIT_INDEX_FILE: join(path, indexName),
-        }),
-      },
-      answers,
-      ...(input !== undefined && { input }),
-      signal,
-    });
+    try {
+      return await runGit(run, {
+        ...call,
+        args,
+        folder: workTree ?? path,
+        settings: EXACT,
+        environment: {
+          GIT_CONFIG_NOSYSTEM: "1",
+          GIT_CONFIG_GLOBAL: "/dev/null",
+          GIT_ATTR_NOSYSTEM: "1",
+          ...(!isOutside && { GIT_DIR: path, GIT_INDEX_FILE: join(path, indexName) }),
+          ...(workTree !== undefined && { GIT_WORK_TREE: workTree }),
+        },
+      });
+    } catch (cause) {
+      // It may have been killed and have left a lock.
+      this.#isReady = false;
+      throw cause;
+    }
   }
+}
+
+/** One run of git in the repository of the snapshots. */
+interface OwnGitCall extends Pick<GitCall, "args" | "input" | "answers" | "signal"> {
+  readonly workTree?: string;
+  readonly indexName?: string;
+  /** The repository is not there yet. */
+  readonly isOutside?: boolean;
+}
+
+async function assertInPlace(folder: string): Promise<void> {
+  const real = await realpath(folder).catch(() => undefined);
+  if (real === folder) return;
+  if (real === undefined) throw new TriviumError("notFound", "the folder of the session is gone");
+  throw new TriviumError("failedPrecondition", "a link leads from the folder of the session to another");
+}
+
+function isExcluded(path: string): boolean {
+  return path.split("/").some((name) => EXCLUDED.has(name));
 }
 
 function isRules(path: string): boolean {

@@ -31,6 +31,15 @@ export type TakenSnapshot =
   | (Snapshot & { readonly kind: "taken" })
   | { readonly kind: "none"; readonly warning: string };
 
+/** How a snapshot is taken. */
+export interface TakeOptions {
+  readonly owner: SnapshotOwner;
+  /** Absent: it is for now only. */
+  readonly checkpointId?: string;
+  /** Paths that are kept although they are ignored. */
+  readonly also?: readonly string[];
+}
+
 /** Snapshots of the folders of all sessions: a repository for each folder, used by one call at a time. */
 export class Snapshots {
   readonly #deps: SnapshotsDeps;
@@ -44,24 +53,28 @@ export class Snapshots {
   /** Keeps the files under the name of a checkpoint, or for now only. Rejects with the reason of the signal only. */
   async take(
     owner: SnapshotOwner,
-    options: { readonly checkpointId?: string; readonly also?: readonly string[] },
+    { checkpointId }: Pick<TakeOptions, "checkpointId">,
     signal?: AbortSignal,
   ): Promise<TakenSnapshot> {
-    const { checkpointId, also } = options;
+    const options = { owner, ...(checkpointId !== undefined && { checkpointId }) };
     try {
-      const snapshot = await this.use(owner.cwd, (repository) =>
-        repository.take(
-          {
-            ...(also !== undefined && { also }),
-            ...(checkpointId !== undefined && { refName: refName(owner, checkpointId) }),
-          },
-          signal,
-        ),
-      );
-      return { kind: "taken", ...snapshot };
+      return await this.use(owner.cwd, (repository) => this.takeIn(repository, options, signal));
     } catch (cause) {
-      signal?.throwIfAborted();
-      return { kind: "none", warning: `no files are kept: ${await this.#why(cause, owner.cwd)}` };
+      return await this.#none(cause, owner, signal);
+    }
+  }
+
+  /** The same for one who works with the repository already. */
+  async takeIn(
+    repository: SnapshotRepository,
+    { owner, checkpointId, also = [] }: TakeOptions,
+    signal?: AbortSignal,
+  ): Promise<TakenSnapshot> {
+    try {
+      const name = checkpointId === undefined ? {} : { refName: refName(owner, checkpointId) };
+      return { kind: "taken", ...(await repository.take({ also, ...name }, signal)) };
+    } catch (cause) {
+      return await this.#none(cause, owner, signal);
     }
   }
 
@@ -111,6 +124,11 @@ export class Snapshots {
   async #isKept(cwd: string): Promise<boolean> {
     const path = this.#pathOf(cwd);
     return path !== undefined && this.#deps.run !== undefined && (await exists(path));
+  }
+
+  async #none(cause: unknown, { cwd }: SnapshotOwner, signal?: AbortSignal): Promise<TakenSnapshot> {
+    signal?.throwIfAborted();
+    return { kind: "none", warning: `no files are kept: ${await this.#why(cause, cwd)}` };
   }
 
   async #why(cause: unknown, cwd: string): Promise<string> {

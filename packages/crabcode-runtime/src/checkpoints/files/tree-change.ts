@@ -1,3 +1,6 @@
+/** Mode of a symbolic link. */
+export const LINK_MODE = "120000";
+
 /** A file in a snapshot. */
 export interface TreeFile {
   /** `100644`, `100755` for one that may be executed, `120000` for a symbolic link. */

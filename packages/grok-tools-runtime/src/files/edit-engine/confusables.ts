@@ -1,5 +1,6 @@
 import { type EditableText, toUnits } from "./editable-text.ts";
 import type { Span } from "./find-matches.ts";
+import { countFeeds } from "./units.ts";
 
 /** Typographic characters and what is typed instead of them. Nothing else is treated as equal. */
 const plainForms: ReadonlyMap<string, string> = new Map([
@@ -24,7 +25,7 @@ export interface ConfusableMatches {
 /** Occurrences of `needle` when typographic characters of both sides count as their plain forms. */
 export function findConfusableMatches(text: EditableText, needle: string): ConfusableMatches {
   const flattener = new Flattener(text);
-  const flat = flattener.flatten(text.units);
+  const flat = flattener.flatten(text.units.toString());
   const pattern = flattener.flatten(needle).units;
   const spans: Span[] = [];
   let candidateCount = 0;
@@ -47,7 +48,7 @@ export function findConfusableMatches(text: EditableText, needle: string): Confu
 export function confusableLines(text: EditableText, span: Span): number[] {
   const flattener = new Flattener(text);
   const lines: number[] = [];
-  let line = countLineFeeds(text.units, span.start) + 1;
+  let line = countFeeds(text.units, 0, span.start) + 1;
   for (const part of text.units.slice(span.start, span.end).split("\n")) {
     if (flattener.isTypographic(part)) lines.push(line);
     line += 1;
@@ -58,17 +59,11 @@ export function confusableLines(text: EditableText, span: Span): number[] {
 /** Where the flattened needle is found first, as the smallest span of whole characters around it. */
 export function firstConfusableSpan(text: EditableText, needle: string): Span | undefined {
   const flattener = new Flattener(text);
-  if (!flattener.isTypographic(text.units) && !flattener.isTypographic(needle)) return undefined;
-  const flat = flattener.flatten(text.units);
+  if (!flattener.isTypographic(text.units.toString()) && !flattener.isTypographic(needle)) return undefined;
+  const flat = flattener.flatten(text.units.toString());
   const pattern = flattener.flatten(needle).units;
   const at = pattern === "" ? -1 : flat.units.indexOf(pattern);
   return at === -1 ? undefined : { start: flat.toStart(at), end: flat.toEnd(at + pattern.length) };
-}
-
-function countLineFeeds(units: string, end: number): number {
-  let count = 0;
-  for (let at = units.indexOf("\n"); at !== -1 && at < end; at = units.indexOf("\n", at + 1)) count += 1;
-  return count;
 }
 
 /** Replaces typographic characters and line endings by their plain forms and remembers where. */

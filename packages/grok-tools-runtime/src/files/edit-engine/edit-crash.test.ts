@@ -2,24 +2,29 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { link, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { randomIds, systemClock } from "@trivium/core";
+import { randomIds, silentLogger, systemClock } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
 import { describe, expect, it } from "vitest";
 import { EditEngine } from "./edit-engine.ts";
 import { PathLocks } from "./path-locks.ts";
+import { recoverInterruptedWrites } from "./recover-writes.ts";
+import { writeJournalFolder } from "./write-journal.ts";
 
 const OLD = "old content\n".repeat(1000);
 const NEW = "new content, and longer\n".repeat(1000);
+const SHORT = "short\n".repeat(1000);
 
-/** A call of the file system at which the process dies, before or after it has had its effect. */
+/** A call of the file system at which the process dies: before or after it has had its effect, or with half of it. */
 interface Death {
-  readonly at: "before" | "after";
+  readonly at: "before" | "midway" | "after";
   readonly call: string;
+  /** Which of its calls; default: the first. */
+  readonly nth?: number;
 }
 
 const replacing: readonly Death[] = [
   { at: "after", call: "open" },
-  { at: "after", call: "handle.writeFile" },
+  { at: "after", call: "handle.write" },
   { at: "after", call: "handle.chmod" },
   { at: "before", call: "handle.sync" },
   { at: "after", call: "handle.sync" },
@@ -28,7 +33,7 @@ const replacing: readonly Death[] = [
 ];
 const creating: readonly Death[] = [
   { at: "after", call: "open" },
-  { at: "after", call: "handle.writeFile" },
+  { at: "after", call: "handle.write" },
   { at: "after", call: "handle.sync" },
   { at: "before", call: "link" },
   { at: "after", call: "link" },
@@ -56,21 +61,58 @@ describe("an edit whose process is killed", { timeout: 20_000 }, () => {
     await expectTidyAfterNextEdit(folder.path);
   });
 
-  it.each<Death & { isDone: boolean }>([
-    { at: "before", call: "handle.write", isDone: false },
+  it.each<Death & { readonly growsTo?: string; readonly isDone: boolean }>([
+    // The record: its head, the old and the new content.
+    { at: "after", call: "open", nth: 2, isDone: false },
+    { at: "midway", call: "handle.write", nth: 3, isDone: false },
+    { at: "before", call: "rename", isDone: false },
+    { at: "after", call: "rename", isDone: false },
+    // The file: what it grows by, then the rest.
+    { at: "before", call: "handle.write", nth: 4, isDone: false },
+    { at: "midway", call: "handle.write", nth: 4, isDone: true },
+    { at: "midway", call: "handle.write", nth: 5, isDone: true },
     { at: "after", call: "handle.truncate", isDone: true },
-    { at: "after", call: "handle.sync", isDone: true },
-  ])("$at $call of a file with two names leaves the old or the new content under both", async (death) => {
+    { at: "before", call: "unlink", isDone: true },
+    // One that shrinks has nothing to grow by.
+    { at: "midway", call: "handle.write", nth: 4, growsTo: SHORT, isDone: true },
+    { at: "before", call: "handle.truncate", growsTo: SHORT, isDone: true },
+    { at: "after", call: "handle.truncate", growsTo: SHORT, isDone: true },
+  ])(
+    "$at $call of a file with two names: the next start leaves one content under both",
+    async (death) => {
+      await using folder = await temporaryFolder();
+      await using data = await temporaryFolder();
+      const path = join(folder.path, "a.txt");
+      await writeFile(path, OLD);
+      await link(path, join(folder.path, "b.txt"));
+      const after = death.growsTo ?? NEW;
+      await editAndDie(path, death, { dataDir: data.path, after });
+      await recoverInterruptedWrites({ dataDir: data.path, logger: silentLogger });
+      for (const name of ["a.txt", "b.txt"]) {
+        expect((await readFile(join(folder.path, name), "utf8")) === (death.isDone ? after : OLD)).toBe(true);
+      }
+      // Nothing of ours was ever in the folder, and nothing stays with the server.
+      expect((await readdir(folder.path)).toSorted()).toEqual(["a.txt", "b.txt"]);
+      expect(await readdir(writeJournalFolder(data.path))).toEqual([]);
+    },
+  );
+
+  it.each<Death>([
+    { at: "after", call: "open" },
+    { at: "midway", call: "handle.write", nth: 1 },
+    { at: "before", call: "unlink" },
+  ])("$at $call of the start that ends it: so does the next one", async (death) => {
     await using folder = await temporaryFolder();
+    await using data = await temporaryFolder();
     const path = join(folder.path, "a.txt");
     await writeFile(path, OLD);
     await link(path, join(folder.path, "b.txt"));
-    await editAndDie(path, death);
-    for (const name of ["a.txt", "b.txt"]) {
-      expect((await readFile(join(folder.path, name), "utf8")) === (death.isDone ? NEW : OLD)).toBe(true);
-    }
-    // Written in place: there was no other file.
-    expect((await readdir(folder.path)).toSorted()).toEqual(["a.txt", "b.txt"]);
+    await editAndDie(path, { at: "midway", call: "handle.write", nth: 5 }, { dataDir: data.path });
+    expect([OLD, NEW]).not.toContain(await readFile(path, "utf8"));
+    await recoverAndDie(data.path, death);
+    await recoverInterruptedWrites({ dataDir: data.path, logger: silentLogger });
+    expect((await readFile(path, "utf8")) === NEW).toBe(true);
+    expect(await readdir(writeJournalFolder(data.path))).toEqual([]);
   });
 });
 
@@ -95,16 +137,51 @@ async function expectTidyAfterNextEdit(folder: string): Promise<void> {
 }
 
 /** Edits in a process of its own, which is killed at that call of the file system. */
-async function editAndDie(path: string, death: Death): Promise<void> {
+async function editAndDie(
+  path: string,
+  death: Death,
+  { dataDir, after = NEW }: { readonly dataDir?: string; readonly after?: string } = {},
+): Promise<void> {
+  await runAndDie(
+    death,
+    `
+    const { EditEngine } = await import(${url("./edit-engine.ts")});
+    const { PathLocks } = await import(${url("./path-locks.ts")});
+    const { WriteJournal } = await import(${url("./write-journal.ts")});
+    const { randomIds: ids, systemClock: clock } = await import("@trivium/core");
+    const dataDir = ${JSON.stringify(dataDir)};
+    const journal = dataDir && new WriteJournal({ dataDir, ids });
+    const engine = new EditEngine({ ids, clock, isDurable: true, locks: new PathLocks(), journal });
+    const bytes = Buffer.from(${JSON.stringify(after)});
+    arm();
+    await engine.edit({
+      path: ${JSON.stringify(path)}, roots: undefined,
+      decide: () => ({ write: { bytes, spans: [] }, result: undefined }),
+    });
+  `,
+  );
+}
+
+/** A start in a process of its own, which is killed at that call of the file system. */
+async function recoverAndDie(dataDir: string, death: Death): Promise<void> {
+  await runAndDie(
+    death,
+    `
+    const { recoverInterruptedWrites } = await import(${url("./recover-writes.ts")});
+    const { silentLogger: logger } = await import("@trivium/core");
+    arm();
+    await recoverInterruptedWrites({ dataDir: ${JSON.stringify(dataDir)}, logger });
+  `,
+  );
+}
+
+const url = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
+
+async function runAndDie(death: Death, program: string): Promise<void> {
+  const flags = ["--conditions=@trivium/source", "--disable-warning=ExperimentalWarning"];
   const child = spawn(
     process.execPath,
-    [
-      "--conditions=@trivium/source",
-      "--disable-warning=ExperimentalWarning",
-      "--input-type=module",
-      "--eval",
-      program(path, death),
-    ],
+    [...flags, "--input-type=module", "--eval", deadly(death) + program],
     // Packages are found from here.
     { cwd: import.meta.dirname, stdio: ["ignore", "ignore", "pipe"] },
   );
@@ -114,35 +191,31 @@ async function editAndDie(path: string, death: Death): Promise<void> {
   expect([exitCode, signal, Buffer.concat(complaints).toString()]).toEqual([null, "SIGKILL", ""]);
 }
 
-function program(path: string, { at, call }: Death): string {
-  const url = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href);
+/** Defines `arm`, after which the process dies at that call. */
+function deadly({ at, call, nth = 1 }: Death): string {
   return `
     import fs from "node:fs/promises";
     import { syncBuiltinESMExports } from "node:module";
-    const { EditEngine } = await import(${url("./edit-engine.ts")});
-    const { PathLocks } = await import(${url("./path-locks.ts")});
-    const { randomIds, systemClock } = await import("@trivium/core");
-    // The engine's module has named imports: they follow once they are synchronised.
     const probe = await fs.open("/dev/null");
     const handle = Object.getPrototypeOf(probe);
     await probe.close();
     const [owner, name] = ${JSON.stringify(call)}.startsWith("handle.")
       ? [handle, ${JSON.stringify(call)}.slice(7)] : [fs, ${JSON.stringify(call)}];
     const original = owner[name];
-    // Opening counts for the temporary file only.
-    const counts = (first) => name !== "open" || String(first).includes(".trivium-");
+    // Opening counts for files of ours and for what is opened to be written.
+    const counts = ([first, flags]) => name !== "open" || String(first).includes(".trivium-") || flags === "wx" || (flags & 2) === 2;
+    const die = () => process.kill(process.pid, "SIGKILL");
+    let isArmed = false;
+    let seen = 0;
+    const arm = () => { isArmed = true; };
     owner[name] = async function (...values) {
-      if (counts(values[0]) && ${at === "before"}) process.kill(process.pid, "SIGKILL");
-      const result = await original.apply(this, values);
-      if (counts(values[0])) process.kill(process.pid, "SIGKILL");
-      return result;
+      if (!isArmed || !counts(values) || ++seen < ${nth}) return await original.apply(this, values);
+      if (${at === "before"}) die();
+      if (${at === "midway"}) values[2] = Math.ceil(values[2] / 2);
+      await original.apply(this, values);
+      die();
     };
+    // Modules have named imports: they follow once they are synchronised.
     syncBuiltinESMExports();
-    const engine = new EditEngine({ ids: randomIds, clock: systemClock, isDurable: true, locks: new PathLocks() });
-    const bytes = Buffer.from(${JSON.stringify(NEW)});
-    await engine.edit({
-      path: ${JSON.stringify(path)}, roots: undefined,
-      decide: () => ({ write: { bytes, spans: [] }, result: undefined }),
-    });
   `;
 }

@@ -1,5 +1,6 @@
 import { type EditableText, fromUnits } from "./editable-text.ts";
 import type { Replacement } from "./splice.ts";
+import { countFeeds, type Units } from "./units.ts";
 
 /** Where a replacement happened and what is around it. Texts have `\n` line endings. */
 export interface EditDetail {
@@ -28,7 +29,7 @@ export interface DescribedEdit {
   readonly text: EditableText;
   readonly replacements: readonly Replacement[];
   /** The new text. */
-  readonly units: string;
+  readonly units: Units;
 }
 
 /** Details of the first `maxDetails` replacements of an edit, in order; fewer when they would become very long. */
@@ -36,10 +37,11 @@ export function editDetails(
   { text, replacements, units: newUnits }: DescribedEdit,
   maxDetails: number,
 ): EditDetail[] {
-  const oldLines = new LineCursor(text.units);
   const newLines = new LineCursor(newUnits);
   const details: EditDetail[] = [];
   let shift = 0;
+  /** Lines that the places so far have more than before. */
+  let lineShift = 0;
   let charCount = 0;
   for (const { span, units } of replacements.slice(0, maxDetails)) {
     const start = span.start + shift;
@@ -47,27 +49,28 @@ export function editDetails(
     shift += units.length - (span.end - span.start);
     charCount += span.end - span.start + units.length;
     if (charCount > MAX_DETAIL_CHARS && details.length > 0) break;
-    oldLines.seek(span.start);
     newLines.seek(start);
     const { line, lineStart } = newLines;
     // No replacement begins before the end of the one before it, so one cursor does for both ends.
     newLines.seek(end);
     const toText = (part: string): string => fromUnits(part, text).replaceAll("\r\n", "\n");
+    const oldUnits = text.units.slice(span.start, span.end);
     details.push({
-      old_string: toText(text.units.slice(span.start, span.end)),
-      old_line: oldLines.line,
+      old_string: toText(oldUnits),
+      old_line: line - lineShift,
       new_string: toText(units),
       new_line: line,
       context_before: toText(linesBefore(newUnits, lineStart)),
       context_after: toText(linesFrom(newUnits, newLines.lineStart === end ? end : newLines.nextLineStart)),
       line_prefix: toText(newUnits.slice(Math.max(lineStart, start - MAX_CONTEXT_CHARS), start)),
     });
+    lineShift += countFeeds(units, 0, units.length) - countFeeds(oldUnits, 0, oldUnits.length);
   }
   return details;
 }
 
 /** Up to three lines that end at `lineStart`. */
-function linesBefore(units: string, lineStart: number): string {
+function linesBefore(units: Units, lineStart: number): string {
   const near = units.slice(Math.max(0, lineStart - MAX_CONTEXT_CHARS), lineStart);
   const lines = near.split("\n");
   // The last one is the empty text behind the last line feed.
@@ -75,7 +78,7 @@ function linesBefore(units: string, lineStart: number): string {
 }
 
 /** Up to three lines from a beginning of a line. */
-function linesFrom(units: string, lineStart: number): string {
+function linesFrom(units: Units, lineStart: number): string {
   const near = units.slice(lineStart, lineStart + MAX_CONTEXT_CHARS);
   const lines = near.split("\n");
   const isWhole = lines.length > CONTEXT_LINES;
@@ -84,23 +87,26 @@ function linesFrom(units: string, lineStart: number): string {
 
 /** Goes through a text once and knows the line of ever later positions. */
 class LineCursor {
-  readonly #units: string;
+  readonly #units: Units;
   /** From 1. */
   line = 1;
   lineStart = 0;
+  #position = 0;
   #nextFeed: number;
 
-  constructor(units: string) {
+  constructor(units: Units) {
     this.#units = units;
     this.#nextFeed = units.indexOf("\n");
   }
 
   seek(position: number): void {
-    while (this.#nextFeed !== -1 && this.#nextFeed < position) {
-      this.line += 1;
-      this.lineStart = this.#nextFeed + 1;
-      this.#nextFeed = this.#units.indexOf("\n", this.lineStart);
+    // Inside the same line nothing is searched again, however long it is.
+    if (this.#nextFeed !== -1 && this.#nextFeed < position) {
+      this.line += countFeeds(this.#units, this.#position, position);
+      this.lineStart = this.#units.lastIndexOf("\n", position - 1) + 1;
+      this.#nextFeed = this.#units.indexOf("\n", position);
     }
+    this.#position = position;
   }
 
   /** Beginning of the line after the current one; the end of the text when there is none. */

@@ -1,14 +1,16 @@
 import { dirname } from "node:path";
 import { type Clock, type IdSource, TriviumError } from "@trivium/core";
+import { freeBytes } from "@trivium/core/node";
 import type { ResourceDefinition } from "../../session-resource.ts";
 import type { Roots } from "../path-jail.ts";
 import { decodeFile, type TextEncoding } from "../text-encoding.ts";
-import { type CurrentFile, readCurrentFile } from "./current-file.ts";
+import { CurrentFile, readCurrentFile } from "./current-file.ts";
 import { parseEditableText } from "./editable-text.ts";
 import { LeftoverSweep, temporaryNameOf } from "./leftover-sweep.ts";
 import { PathLocks } from "./path-locks.ts";
 import { type ChangedBytes, type LineEndings, lineEndingsOf, sha256Of } from "./splice.ts";
 import { writeFileInPlaceOf } from "./write-file.ts";
+import { WriteJournal } from "./write-journal.ts";
 
 /** Proof of an edit: what the file was, what it is, and which bytes differ. */
 export interface EditReceipt {
@@ -48,8 +50,11 @@ export interface EditRequest<Result> {
   decide(current: CurrentFile | undefined): EditDecision<Result> | Promise<EditDecision<Result>>;
 }
 
-/** How an edit ended. */
-export interface EditOutcome<Result> {
+/**
+ * How an edit ended. Disposing it gives the memory of both contents back: texts that were not looked at, and what a
+ * decision holds of them, cannot be looked at any more. Without that the garbage collector does it in time.
+ */
+export interface EditOutcome<Result> extends Disposable {
   readonly result: Result;
   /** Undefined when nothing was to be written. */
   readonly receipt: EditReceipt | undefined;
@@ -65,20 +70,34 @@ export interface EditedContent {
 }
 
 /** Decodes when somebody asks: of most edits nobody wants to see the whole file. */
-function decodedWhenAsked(bytesBefore: Uint8Array | undefined, bytesAfter: Uint8Array): EditedContent {
+function decodedWhenAsked(
+  bytesBefore: Uint8Array | undefined,
+  bytesAfter: Uint8Array,
+): { readonly content: EditedContent; readonly dispose: () => void } {
   let before: string | undefined;
   let after: string | undefined;
-  return {
+  let isDisposed = false;
+  const decode = (bytes: Uint8Array): string => {
+    if (isDisposed) throw new TypeError("the content of an edit is gone with its outcome");
+    return decodeFile(bytes);
+  };
+  const content = {
     get before() {
       if (bytesBefore === undefined) return null;
-      before ??= decodeFile(bytesBefore);
+      before ??= decode(bytesBefore);
       return before;
     },
     get after() {
-      after ??= decodeFile(bytesAfter);
+      after ??= decode(bytesAfter);
       return after;
     },
   };
+  const dispose = (): void => {
+    isDisposed = true;
+    freeBytes(bytesBefore);
+    freeBytes(bytesAfter);
+  };
+  return { content, dispose };
 }
 
 /** How an {@link EditEngine} writes. */
@@ -89,6 +108,8 @@ export interface EditEngineOptions {
   readonly isDurable: boolean;
   /** Shared by all engines of a process, so that their edits of one file follow each other. */
   readonly locks: PathLocks;
+  /** Records what is written in place. Absent: a process that dies then leaves a mixture of both contents. */
+  readonly journal?: WriteJournal | undefined;
 }
 
 /** One try, and one more when somebody else wrote in between. */
@@ -124,9 +145,13 @@ export class EditEngine {
       const current = await readCurrentFile(path, roots);
       signal?.throwIfAborted();
       const { write, result } = await request.decide(current);
-      if (write === undefined) return { result, receipt: undefined, content: undefined };
+      if (write === undefined) {
+        const dispose = (): void => freeBytes(current?.bytes);
+        return { result, receipt: undefined, content: undefined, [Symbol.dispose]: dispose };
+      }
       await this.#leftovers.visit(dirname(path));
       signal?.throwIfAborted();
+      let receipt: EditReceipt | undefined;
       const written = await writeFileInPlaceOf({
         path,
         content: write.bytes,
@@ -134,13 +159,15 @@ export class EditEngine {
         roots,
         isDurable: this.#options.isDurable,
         temporaryName: temporaryNameOf(this.#options.ids),
+        journal: this.#options.journal,
+        whileWriting() {
+          receipt = receiptOf(current, write);
+        },
       });
       if (!written) continue;
-      return {
-        result,
-        receipt: receiptOf(current, write),
-        content: decodedWhenAsked(current?.bytes, write.bytes),
-      };
+      const { content, dispose } = decodedWhenAsked(current?.bytes, write.bytes);
+      receipt ??= receiptOf(current, write);
+      return { result, receipt, content, [Symbol.dispose]: dispose };
     }
     throw new TriviumError(
       "aborted",
@@ -158,9 +185,11 @@ export function receiptOf(
   { bytes, spans }: NewContent,
 ): EditReceipt {
   const text = parseEditableText(bytes);
+  // Before the other, which then costs only a part.
+  const after_sha256 = current instanceof CurrentFile ? current.sha256OfNew(bytes, spans) : sha256Of(bytes);
   return {
     before_sha256: current?.sha256 ?? null,
-    after_sha256: sha256Of(bytes),
+    after_sha256,
     spans: boundedSpans(spans),
     line_ending: text === undefined ? "none" : lineEndingsOf(text),
     encoding: text?.encoding ?? "binary",
@@ -182,5 +211,8 @@ export const processPathLocks: PathLocks = new PathLocks();
  */
 export const editEngine: ResourceDefinition<EditEngine> = {
   name: "edit engine",
-  create: ({ ids, clock }) => new EditEngine({ ids, clock, isDurable: true, locks: processPathLocks }),
+  create: ({ dataDir, ids, clock }) => {
+    const journal = new WriteJournal({ dataDir, ids });
+    return new EditEngine({ ids, clock, isDurable: true, locks: processPathLocks, journal });
+  },
 };

@@ -1,7 +1,8 @@
-import { asBuffer, detectEncoding, type TextEncoding } from "../text-encoding.ts";
+import { asBuffer, type DetectedEncoding, detectEncoding, type TextEncoding } from "../text-encoding.ts";
+import { ByteUnits, type Units } from "./units.ts";
 
 /**
- * A file as a string of *units* that maps one to one to its bytes.
+ * A file as a text of *units* that maps one to one to its bytes.
  *
  * A unit is one byte of a UTF-8 file (as a character up to U+00FF) or one UTF-16 code unit. So searching is
  * string searching, every position is a byte position, and bytes that are no valid text are kept as they are.
@@ -11,7 +12,7 @@ export interface EditableText {
   /** Bytes of the byte order mark; they are not part of `units`. */
   readonly markBytes: number;
   readonly unitBytes: 1 | 2;
-  readonly units: string;
+  readonly units: Units;
   readonly bytes: Buffer;
 }
 
@@ -21,14 +22,18 @@ const BINARY_PROBE_BYTES = 8192;
 export function parseEditableText(content: Uint8Array): EditableText | undefined {
   const bytes = asBuffer(content);
   const { encoding, markBytes } = detectEncoding(bytes);
-  if (encoding === "utf-8") {
-    if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
-    return { encoding, markBytes, unitBytes: 1, units: bytes.toString("latin1", markBytes), bytes };
-  }
+  if (encoding === "utf-8" && bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return undefined;
+  const units = unitsOf(bytes, { encoding, markBytes });
+  return { encoding, markBytes, unitBytes: encoding === "utf-8" ? 1 : 2, units, bytes };
+}
+
+/** The units of a file that is text. */
+export function unitsOf(bytes: Buffer, { encoding, markBytes }: DetectedEncoding): Units {
+  if (encoding === "utf-8") return new ByteUnits(bytes.subarray(markBytes));
   // An odd last byte is no unit; it stays behind the last span.
   const body = bytes.subarray(markBytes, bytes.length - (bytes.length % 2));
   const ordered = encoding === "utf-16le" ? body : Buffer.from(body).swap16();
-  return { encoding, markBytes, unitBytes: 2, units: ordered.toString("utf16le"), bytes };
+  return ordered.toString("utf16le");
 }
 
 /** Ordinary text as units of the encoding. The text must be well-formed. */

@@ -11,6 +11,7 @@ import { FileMovedAside } from "./move-aside.ts";
 import { sha256Of } from "./splice.ts";
 import { UndoLog, type UndoReport } from "./undo-log.ts";
 import { writeFileInPlaceOf } from "./write-file.ts";
+import { WriteJournal } from "./write-journal.ts";
 
 /** A file as it was read, or why it could not be; `file` is undefined when there is none. */
 export type ReadAttempt =
@@ -132,8 +133,8 @@ export class FileSetEditor {
     steps: readonly MadeChange[],
     { roots, signal }: FileSetRequest<unknown>,
   ): Promise<FileSetFailure | undefined> {
-    const { isDurable } = this.#options;
-    const log = new UndoLog({ roots, isDurable, ids: this.#options.ids });
+    const { isDurable, ids, journal } = this.#options;
+    const log = new UndoLog({ roots, isDurable, ids, journal });
     for (const { change, before } of steps) {
       try {
         signal.throwIfAborted();
@@ -156,9 +157,9 @@ export class FileSetEditor {
   async #write({ change, before, roots }: Step<"write">, log: UndoLog): Promise<boolean> {
     const { path, content, likeness } = change;
     if (before === undefined) log.addFolders(await missingFolders(path));
-    const { isDurable } = this.#options;
+    const { isDurable, journal } = this.#options;
     const temporaryName = temporaryNameOf(this.#options.ids);
-    const write = { path, content, expected: before, likeness, roots, isDurable, temporaryName };
+    const write = { path, content, expected: before, likeness, roots, isDurable, temporaryName, journal };
     if (!(await writeFileInPlaceOf(write))) return false;
     log.addWrite({ path, before, afterSha256: sha256Of(content) });
     return true;
@@ -218,5 +219,8 @@ function isRetried({ cause, notRestored }: FileSetFailure): boolean {
 /** The editor for sets of files of a session, with the locks of the process. */
 export const fileSetEditor: ResourceDefinition<FileSetEditor> = {
   name: "file set editor",
-  create: ({ ids, clock }) => new FileSetEditor({ ids, clock, isDurable: true, locks: processPathLocks }),
+  create: ({ dataDir, ids, clock }) => {
+    const journal = new WriteJournal({ dataDir, ids });
+    return new FileSetEditor({ ids, clock, isDurable: true, locks: processPathLocks, journal });
+  },
 };

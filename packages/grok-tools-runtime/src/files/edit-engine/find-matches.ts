@@ -1,3 +1,5 @@
+import type { Units } from "./units.ts";
+
 /** Half-open range of units. */
 export interface Span {
   readonly start: number;
@@ -14,7 +16,7 @@ export const MAX_MATCHES: number = 1_000_000;
  * `\n` or `\r\n` of the needle stands for either line ending. Everything else must be equal. Looking ends after
  * {@link MAX_MATCHES} plus one.
  */
-export function findMatches(haystack: string, needle: string): Span[] {
+export function findMatches(haystack: Units, needle: string): Span[] {
   if (needle === "") return [];
   if (!needle.includes("\n")) return findExact(haystack, needle);
   if (needle.includes("\r\n")) {
@@ -24,7 +26,7 @@ export function findMatches(haystack: string, needle: string): Span[] {
   return findAcrossLineEndings(haystack, needle);
 }
 
-function findExact(haystack: string, needle: string): Span[] {
+function findExact(haystack: Units, needle: string): Span[] {
   const spans: Span[] = [];
   let from = 0;
   for (;;) {
@@ -42,13 +44,15 @@ function findExact(haystack: string, needle: string): Span[] {
 }
 
 /** Whether a cut at `position` would separate `\r` from its `\n`. */
-function isInsidePair(units: string, position: number): boolean {
-  return units[position] === "\n" && units[position - 1] === "\r";
+function isInsidePair(units: Units, position: number): boolean {
+  return units.charCodeAt(position) === 10 && units.charCodeAt(position - 1) === 13;
 }
 
-function findAcrossLineEndings(haystack: string, needle: string): Span[] {
-  const folded = foldLineEndings(haystack);
+function findAcrossLineEndings(haystack: Units, needle: string): Span[] {
   const foldedNeedle = needle.replaceAll("\r\n", "\n");
+  // With one kind of line ending only there is nothing to fold.
+  if (haystack.indexOf("\r\n") === -1) return findExact(haystack, foldedNeedle);
+  const folded = foldLineEndings(haystack.toString());
   const spans: Span[] = [];
   let from = 0;
   // Matches come in order, so the number of removed `\r` before a position only grows.
@@ -76,5 +80,5 @@ function foldLineEndings(units: string): FoldedUnits {
   const pairs: number[] = [];
   for (let at = units.indexOf("\r\n"); at !== -1; at = units.indexOf("\r\n", at + 2))
     pairs.push(at - pairs.length);
-  return { units: pairs.length === 0 ? units : units.replaceAll("\r\n", "\n"), pairs };
+  return { units: units.replaceAll("\r\n", "\n"), pairs };
 }

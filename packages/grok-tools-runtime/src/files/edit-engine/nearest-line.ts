@@ -1,4 +1,5 @@
 import { type EditableText, fromUnits, toUnits } from "./editable-text.ts";
+import { countFeeds } from "./units.ts";
 
 /** A line that a text which was not found may have meant. */
 export interface NearestLine {
@@ -19,13 +20,6 @@ export function nearestLine(text: EditableText, wanted: string): NearestLine | u
   const start = text.units.lastIndexOf("\n", at) + 1;
   const end = text.units.indexOf("\n", at);
   const line = text.units.slice(start, end === -1 ? undefined : end);
-  let number = 1;
-  for (
-    let feed = text.units.indexOf("\n");
-    feed !== -1 && feed < start;
-    feed = text.units.indexOf("\n", feed + 1)
-  ) {
-    number += 1;
-  }
+  const number = countFeeds(text.units, 0, start) + 1;
   return { number, text: fromUnits(line.endsWith("\r") ? line.slice(0, -1) : line, text) };
 }

@@ -1,4 +1,5 @@
 import type { Span } from "./find-matches.ts";
+import type { Units } from "./units.ts";
 
 type Terminator = "\n" | "\r\n";
 
@@ -14,7 +15,7 @@ interface Line {
  * Lines at the start and the end that equal those of the span keep the span's bytes, line endings included. Every
  * other line ending becomes the one used at the span; in a file without any it stays as sent.
  */
-export function renderReplacement(units: string, span: Span, replacement: string): string {
+export function renderReplacement(units: Units, span: Span, replacement: string): string {
   const lines = splitLines(replacement);
   if (lines.length === 1) return replacement;
   const old = splitLines(units.slice(span.start, span.end));
@@ -43,15 +44,15 @@ export function renderReplacement(units: string, span: Span, replacement: string
  * The line ending used at a span: the first inside it, else the first after it, else the last before it.
  * Undefined in a file without line endings.
  */
-export function lineEndingAt(units: string, { start }: Span): Terminator | undefined {
+export function lineEndingAt(units: Units, { start }: Span): Terminator | undefined {
   const next = units.indexOf("\n", start);
   if (next !== -1) return terminatorAt(units, next);
   const previous = start === 0 ? -1 : units.lastIndexOf("\n", start - 1);
   return previous === -1 ? undefined : terminatorAt(units, previous);
 }
 
-function terminatorAt(units: string, lineFeed: number): Terminator {
-  return units[lineFeed - 1] === "\r" ? "\r\n" : "\n";
+function terminatorAt(units: Units, lineFeed: number): Terminator {
+  return units.charCodeAt(lineFeed - 1) === 13 ? "\r\n" : "\n";
 }
 
 function splitLines(units: string): Line[] {

@@ -112,7 +112,7 @@ function replaceAlike(text: EditableText, request: TextReplacement): ReplaceText
   const { oldString, newString, replaceAll, fuzziness = "off" } = request;
   if (fuzziness === "off") return undefined;
   const outcome = findFuzzily({
-    units: text.units,
+    units: text.units.toString(),
     oldUnits: toUnits(oldString, text),
     newUnits: toUnits(newString, text),
     fuzziness,

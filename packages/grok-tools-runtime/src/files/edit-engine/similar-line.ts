@@ -15,7 +15,7 @@ export function mostSimilarLine(text: EditableText, wanted: string): NearestLine
     .find((one) => one !== "");
   if (line === undefined) return undefined;
   const units = toUnits(line, text);
-  const lines = new LineTable(text.units);
+  const lines = new LineTable(text.units.toString());
   const budget = new ComparisonBudget(MAX_STEPS);
   let best = { index: -1, likeness: 0 };
   for (let index = 0; index < lines.count; index += 1) {

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
-import { type EditableText, toByteOffset, unitsToBytes } from "./editable-text.ts";
+import { allocateBytes } from "@trivium/core/node";
+import { type EditableText, toByteOffset, unitsOf, unitsToBytes } from "./editable-text.ts";
 import type { Span } from "./find-matches.ts";
+import type { Units } from "./units.ts";
 
 /** A changed place: byte range in the old file, end in the new one. */
 export type ChangedBytes = readonly [start: number, end: number, newEnd: number];
@@ -15,21 +17,19 @@ export interface Replacement {
 export interface SplicedContent {
   readonly bytes: Buffer;
   /** The new text in units, without the byte order mark. */
-  readonly units: string;
+  readonly units: Units;
   readonly spans: readonly ChangedBytes[];
 }
 
 /** Replaces spans, ascending and not overlapping; everything outside them stays byte for byte. */
 export function spliceText(text: EditableText, replacements: readonly Replacement[]): SplicedContent {
-  const parts: string[] = [];
   const spans: ChangedBytes[] = [];
-  const bytes = Buffer.allocUnsafe(text.bytes.length + grownUnits(replacements) * text.unitBytes);
+  const bytes = allocateBytes(text.bytes.length + grownUnits(replacements) * text.unitBytes);
   let copied = 0;
   let copiedBytes = 0;
   let length = 0;
   let filled = 0;
   for (const { span, units } of replacements) {
-    parts.push(text.units.slice(copied, span.start), units);
     length += span.start - copied + units.length;
     const start = toByteOffset(span.start, text);
     const end = toByteOffset(span.end, text);
@@ -39,10 +39,9 @@ export function spliceText(text: EditableText, replacements: readonly Replacemen
     copied = span.end;
     copiedBytes = end;
   }
-  parts.push(text.units.slice(copied));
   // With half a unit that may stand at the end of a UTF-16 file.
   text.bytes.copy(bytes, filled, copiedBytes);
-  return { bytes, units: parts.join(""), spans };
+  return { bytes, units: unitsOf(bytes, text), spans };
 }
 
 function grownUnits(replacements: readonly Replacement[]): number {
@@ -61,7 +60,7 @@ export function lineEndingsOf({ units }: Pick<EditableText, "units">): LineEndin
   if (pair === -1) return "lf";
   if (feed < pair) return "mixed";
   for (let at = feed; at !== -1; at = units.indexOf("\n", at + 1)) {
-    if (units[at - 1] !== "\r") return "mixed";
+    if (units.charCodeAt(at - 1) !== 13) return "mixed";
   }
   return "crlf";
 }

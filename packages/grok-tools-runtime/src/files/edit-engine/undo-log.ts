@@ -5,6 +5,7 @@ import { temporaryNameOf } from "./leftover-sweep.ts";
 import { removeEmptyFolders } from "./made-folders.ts";
 import { FileMovedAside } from "./move-aside.ts";
 import { writeFileInPlaceOf } from "./write-file.ts";
+import type { WriteJournal } from "./write-journal.ts";
 
 /** Which files have their old content again. Absolute paths, in the order of the changes. */
 export interface UndoReport {
@@ -26,6 +27,7 @@ export interface UndoOptions {
   readonly roots: Roots;
   readonly isDurable: boolean;
   readonly ids: IdSource;
+  readonly journal: WriteJournal | undefined;
 }
 
 type Undo = { readonly path: string; readonly run: () => Promise<boolean> };
@@ -74,7 +76,7 @@ export class UndoLog {
   }
 
   async #undoWrite({ path, before, afterSha256 }: WrittenFile): Promise<boolean> {
-    const { roots, isDurable, ids } = this.#options;
+    const { roots, isDurable, ids, journal } = this.#options;
     const now = await readCurrentFile(path, roots);
     if (now?.sha256 !== afterSha256) return false;
     const temporaryName = temporaryNameOf(ids);
@@ -86,6 +88,7 @@ export class UndoLog {
         roots,
         isDurable,
         temporaryName,
+        journal,
       });
     }
     const aside = await FileMovedAside.move({ name: path, expected: now, roots, temporaryName });

@@ -6,6 +6,8 @@ import { systemCodeOf } from "../../file-error.ts";
 import { OpenFolder } from "../open-folder.ts";
 import { assertHandleInsideRoots, type Roots } from "../path-jail.ts";
 import { type CurrentFile, hasContent, readCurrentFile } from "./current-file.ts";
+import { writeAt } from "./write-at.ts";
+import type { WriteJournal } from "./write-journal.ts";
 
 /** A write that is about to happen. */
 export interface PendingWrite {
@@ -21,6 +23,10 @@ export interface PendingWrite {
   readonly isDurable: boolean;
   /** Unused name for the temporary file. */
   readonly temporaryName: string;
+  /** Takes a record of what is written in place. Undefined: a process that dies then leaves a mixture of both contents. */
+  readonly journal: WriteJournal | undefined;
+  /** Work on the content that is done while the thread pool writes it; not called when it is written in place. */
+  readonly whileWriting?: (() => void) | undefined;
 }
 
 /**
@@ -74,7 +80,10 @@ async function writeTemporary(temporaryPath: string, write: PendingWrite): Promi
   const isPlain = expected === undefined && likeness === undefined;
   const handle = await open(temporaryPath, "wx", isPlain ? 0o666 : 0o600);
   try {
-    await handle.writeFile(content);
+    // In one go, where `writeFile` would take a turn for every 512 KiB.
+    const writing = writeAt(handle, content, 0);
+    write.whileWriting?.();
+    await writing;
     if (expected !== undefined) await takeOver(handle, expected.stats);
     else if (likeness !== undefined) await resemble(handle, likeness);
     if (isDurable) await handle.sync();
@@ -119,15 +128,22 @@ async function writeInto(write: PendingWrite, expected: CurrentFile): Promise<bo
     await assertHandleInsideRoots(handle, write.path, write.roots);
     const now = await handle.readFile();
     if (!now.equals(expected.bytes)) return false;
+    const record = await write.journal?.begin({ path: write.path, before: now, after: write.content });
     try {
       await replaceContent(handle, now, write);
     } catch (cause) {
-      await restoreContent(handle, now).catch((second: unknown) => {
+      try {
+        await record?.turnBack();
+        await restoreContent(handle, now, write);
+      } catch (second) {
+        // The record stays: the next start puts it back.
         const message = `${write.path} could not be written in place, and its old content could not be put back: ${String(second)}`;
         throw new TriviumError("internal", message, { cause });
-      });
+      }
+      await record?.end();
       throw cause;
     }
+    await record?.end();
     return true;
   } finally {
     await handle.close();
@@ -146,16 +162,12 @@ async function replaceContent(
   if (isDurable) await handle.sync();
 }
 
-async function restoreContent(handle: FileHandle, old: Uint8Array): Promise<void> {
+async function restoreContent(
+  handle: FileHandle,
+  old: Uint8Array,
+  { isDurable }: PendingWrite,
+): Promise<void> {
   await writeAt(handle, old, 0);
   await handle.truncate(old.length);
-}
-
-async function writeAt(handle: FileHandle, content: Uint8Array, position: number): Promise<void> {
-  let written = 0;
-  while (written < content.length) {
-    const at = position + written;
-    const { bytesWritten } = await handle.write(content, written, content.length - written, at);
-    written += bytesWritten;
-  }
+  if (isDurable) await handle.sync();
 }

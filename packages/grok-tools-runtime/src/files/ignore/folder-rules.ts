@@ -63,11 +63,14 @@ export class FolderRules {
     const files = above.#files;
     const sources = above.#sources;
     const segments = toSegments(folder);
-    const dotIgnore = sources.dotIgnore ? await files.patternsOf(join(folder, ".ignore")) : [];
+    const [dotIgnore, git] = await Promise.all([
+      sources.dotIgnore ? files.patternsOf(join(folder, ".ignore")) : [],
+      sources.git ? FolderRules.#gitRules(folder, above) : undefined,
+    ]);
     const state: FolderRulesState = {
       segments,
       dotIgnore: withRules(above.#dotIgnore, { depth: segments.length, patterns: dotIgnore }),
-      git: sources.git ? await FolderRules.#gitRules(folder, above) : undefined,
+      git,
     };
     return new FolderRules(files, sources, state);
   }

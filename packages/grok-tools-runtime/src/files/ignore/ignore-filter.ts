@@ -44,9 +44,12 @@ export const ignoreFilter: ResourceDefinition<IgnoreFilter> = {
 };
 
 async function repositoryOf(folder: string): Promise<string | undefined> {
-  if ((await excludeFileOf(folder)) !== undefined) return folder;
-  const parent = dirname(folder);
-  return parent === folder ? undefined : await repositoryOf(parent);
+  const folders = [folder];
+  for (let parent = dirname(folder); parent !== folders.at(-1); parent = dirname(parent))
+    folders.push(parent);
+  // All at once: most of them have nothing to wait for.
+  const excludes = await Promise.all(folders.map(excludeFileOf));
+  return folders[excludes.findIndex((path) => path !== undefined)];
 }
 
 /** A file that does not exist yet has a real folder at least. */

@@ -23,7 +23,9 @@ export function selectTools(
     const { kind } = tool.registered.tool;
     if (definition.tools !== undefined && !definition.tools.some((name) => means(name, tool))) return false;
     if (definition.disallowedTools.some((name) => means(name, tool))) return false;
-    return modes.every((mode) => keepsKind(mode, kind)) && (maySpawn || kind !== "task");
+    // A child can start no workflow, however deep it may spawn.
+    const isPossible = kind !== "workflow" && (maySpawn || kind !== "task");
+    return isPossible && modes.every((mode) => keepsKind(mode, kind));
   });
   return kept.some(startsBackgroundWork)
     ? kept

@@ -12,14 +12,16 @@ export type Terminator = "\n" | "\r\n" | "";
 export class FileLines {
   readonly text: EditableText;
   readonly count: number;
+  readonly #units: string;
   /** Where each line starts, in units, and the end of the text. */
   readonly #starts: Uint32Array;
 
   /** @throws {@link TriviumError} `outOfRange` for more lines than can be held. */
   constructor(text: EditableText) {
-    const { units } = text;
+    const units = text.units.toString();
     const feeds = countFeeds(units);
     this.text = text;
+    this.#units = units;
     this.count = feeds + (units === "" || units.endsWith("\n") ? 0 : 1);
     if (this.count > MAX_LINES) {
       throw new TriviumError("outOfRange", `the file has more than ${MAX_LINES} lines`);
@@ -35,12 +37,12 @@ export class FileLines {
 
   /** Start of a line in units; of the line behind the last one: the end of the text. */
   startOf(line: number): number {
-    return this.#starts[line] ?? this.text.units.length;
+    return this.#starts[line] ?? this.#units.length;
   }
 
   terminatorOf(line: number): Terminator {
     const end = this.startOf(line + 1);
-    const { units } = this.text;
+    const units = this.#units;
     if (end === this.startOf(line) || units[end - 1] !== "\n") return "";
     return end - 1 > this.startOf(line) && units[end - 2] === "\r" ? "\r\n" : "\n";
   }
@@ -48,7 +50,7 @@ export class FileLines {
   /** A line as text, without its terminator. Undefined when its bytes are no valid text. */
   textOf(line: number): string | undefined {
     const end = this.startOf(line + 1) - this.terminatorOf(line).length;
-    const units = this.text.units.slice(this.startOf(line), end);
+    const units = this.#units.slice(this.startOf(line), end);
     if (this.text.encoding === "utf-8") {
       if (!hasHighByte.test(units)) return units;
       return isUtf8(Buffer.from(units, "latin1")) ? fromUnits(units, this.text) : undefined;

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FolderRules } from "../../../files/ignore/folder-rules.ts";
@@ -81,6 +82,7 @@ async function readFolder(
     });
     const found = await readdir(folder.path, { withFileTypes: true, encoding: "buffer" });
     return found
+      .filter((entry) => isUtf8(entry.name))
       .map((entry) => ({ name: entry.name.toString("utf8"), kind: kindOf(entry) }))
       .filter(({ name, kind }) => rules?.isIgnored(name, kind === "folder") !== true)
       .sort((one, other) => (one.name < other.name ? -1 : 1))

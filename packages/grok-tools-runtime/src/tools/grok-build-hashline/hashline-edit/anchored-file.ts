@@ -12,8 +12,8 @@ export class AnchoredFile {
   readonly #units: string;
 
   constructor(text: Pick<EditableText, "units" | "encoding">, params: SchemeParams) {
-    this.#units = text.units;
-    this.lines = fromUnits(text.units, text)
+    this.#units = text.units.toString();
+    this.lines = fromUnits(this.#units, text)
       .split("\n")
       .map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
     this.anchors = lineAnchors(this.lines, 1, params);

@@ -58,7 +58,7 @@ async function edit(
 ): Promise<EditFailure | ToolResult> {
   const refusal = await refusePath({ path, argument: input.file_path }, context);
   if (refusal !== undefined) return refusal;
-  const outcome = await context.resource(editEngine).edit<EditFailure | HashlineEdit>({
+  using outcome = await context.resource(editEngine).edit<EditFailure | HashlineEdit>({
     path,
     roots: context.workspaceRoots,
     signal: context.signal,

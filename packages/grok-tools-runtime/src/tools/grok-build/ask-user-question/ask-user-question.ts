@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { outcomeText, silenceText } from "../../../questions/answer-text.ts";
 import { answersPush } from "../../../questions/answers-push.ts";
+import { askElsewhere } from "../../../questions/ask-elsewhere.ts";
 import { pendingQuestions } from "../../../questions/pending-questions.ts";
-import { parseQuestionOutcome } from "../../../questions/question-outcome.ts";
+import { parseQuestionOutcome, type QuestionOutcome } from "../../../questions/question-outcome.ts";
 import { questionTimeoutMs } from "../../../questions/question-timeout.ts";
 import { shorten } from "../../../shorten.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../tool.ts";
@@ -65,8 +66,14 @@ async function ask(questions: readonly AskedQuestion[], context: AskContext): Pr
   }
   assertAskable(questions, context);
   const { params, settings, callId, signal } = context;
-  if (params.non_interactive === true || !settings.answersQuestions) return answered(silenceText("nobody"));
   const texts = questions.map(({ question }) => question);
+  if (params.non_interactive === true) return answered(silenceText("nobody"));
+  // Choices are all that others can be asked about; an answer in own words goes into the session's own list.
+  const { choiceAsker } = context;
+  if (choiceAsker !== undefined && questions.every(({ options }) => options.length > 0)) {
+    return answered(textOf(await askElsewhere(choiceAsker, questions, { callId, signal }), texts));
+  }
+  if (!settings.answersQuestions) return answered(silenceText("nobody"));
   const content = questions.map(toJson);
   const pending = context.resource(pendingQuestions).ask({
     callId,
@@ -80,7 +87,11 @@ async function ask(questions: readonly AskedQuestion[], context: AskContext): Pr
   // It waits already: a host that answers at once is not too early.
   context.notify({ type: "UserQuestionAsked", tool_call_id: callId, questions_json: content });
   const outcome = await pending;
-  return answered(outcome === undefined ? silenceText("timed-out") : outcomeText(outcome, texts));
+  return answered(textOf(outcome, texts));
+}
+
+function textOf(outcome: QuestionOutcome | undefined, questions: readonly string[]): string {
+  return outcome === undefined ? silenceText("timed-out") : outcomeText(outcome, questions);
 }
 
 function answered(message: string): ToolResult {

@@ -236,13 +236,19 @@ describe("GrokBuild:run_terminal_cmd", { timeout: 20_000 }, () => {
       ["KILL", 9],
       ["TERM", 15],
       ["SEGV", 11],
+      ["INT", 2],
+      ["PIPE", 13],
     ] as const) {
       const { output } = await run(session, { command: `echo out; kill -${name} $$` });
       expect(output).toMatchObject({ signal: `signal ${number}`, exit_code: -1, total_bytes: 4 });
     }
-    const { output, text } = await run(session, { command: "echo err >&2; exit 137" });
-    expect(output).toMatchObject({ signal: null, exit_code: 137 });
-    expect(text).toBe("exit: 137\nerr\n");
+    for (const code of [137, 130, 141]) {
+      const { output, text } = await run(session, { command: `echo err >&2; exit ${code}` });
+      expect(output).toMatchObject({ signal: null, exit_code: code });
+      expect(text).toBe(`exit: ${code}\nerr\n`);
+    }
+    const { output } = await run(session, { command: "sleep 0 & wait; true" });
+    expect(output).toMatchObject({ signal: null, exit_code: 0 });
     expect(existsSync(`${String(output["output_file"])}.signal`)).toBe(false);
   });
 

@@ -26,7 +26,7 @@ describe("GrokBuild:search_replace", () => {
     await put("a.txt", "\ufeffone\n");
     await put("empty.txt", "");
     const files: unknown[] = [];
-    context = toolContext({ ...context, touched: (file) => files.push(file) });
+    context = toolContext({ ...context, touched: (file) => files.push(structuredClone(file)) });
     await replace({ old_string: "one", new_string: "two" });
     await replace({ old_string: "one", new_string: "three" });
     await replace({ file_path: "empty.txt", old_string: "", new_string: "x" });

@@ -73,7 +73,7 @@ async function edit(
 ): Promise<EditFailure | { readonly kind: "done"; readonly result: ToolResult }> {
   const refusal = await refuseByInput(input, path, context);
   if (refusal !== undefined) return refusal;
-  const outcome = await context.resource(editEngine).edit<EditFailure | AppliedEdit>({
+  using outcome = await context.resource(editEngine).edit<EditFailure | AppliedEdit>({
     path,
     roots: context.workspaceRoots,
     signal: context.signal,

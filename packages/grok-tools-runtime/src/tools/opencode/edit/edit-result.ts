@@ -106,7 +106,7 @@ function snippetOf(
   detail: EditDetail,
   context: ChangeContext,
 ): string {
-  const lines = units.split("\n");
+  const lines = units.toString().split("\n");
   if (lines.at(-1) === "") lines.pop();
   const inserted = replacements[0]?.units ?? "";
   const feeds = inserted.split("\n").length - 1;

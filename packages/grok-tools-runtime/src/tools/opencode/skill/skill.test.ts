@@ -1,5 +1,6 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@trivium/core/testing";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ToolAnswer } from "../../../execute/tool-answer.ts";
@@ -79,6 +80,25 @@ describe("OpenCode:skill", () => {
         details: { output: { type: "Skill", success: false, skill_name: "late" } },
       },
     });
+  });
+
+  it("looks where the settings say: into further folders, and not where other programs keep theirs", async () => {
+    await using offered = await temporaryFolder();
+    await mkdir(`${offered.path}/skills/shared`, { recursive: true });
+    await writeFile(`${offered.path}/skills/shared/SKILL.md`, "---\ndescription: d\n---\nDo it.");
+    await using other = await testRuntime([skill, read], {
+      settings: { skills: { compat: false, folders: [offered.path] } },
+    });
+    for (const vendor of [".grok", ".claude", ".cursor"]) {
+      await mkdir(`${other.workspace}/${vendor}/skills/in${vendor.slice(1)}`, { recursive: true });
+      await writeFile(`${other.workspace}/${vendor}/skills/in${vendor.slice(1)}/SKILL.md`, "Do it.");
+    }
+    const session = await other.runtime.openSession({ id: "s", tools: ["OpenCode:skill"] });
+    const found = [];
+    for (const name of ["ingrok", "inclaude", "incursor", "server:shared"]) {
+      found.push((await load(session, name)).ok);
+    }
+    expect(found).toEqual([true, false, false, true]);
   });
 
   it("takes commands for skills, and refuses documents that are too long", async () => {
