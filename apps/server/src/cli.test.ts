@@ -47,6 +47,24 @@ describe("trivium config print", () => {
 });
 
 describe("trivium doctor", () => {
+  it("names what is ignored in a folder that is not trusted", async () => {
+    await using folder = await temporaryFolder();
+    const own = join(folder.path, ".crabcode");
+    await mkdir(own);
+    await writeFile(join(own, "mcp_servers.json"), '{ "evil": { "command": "evil" } }');
+    await writeFile(join(own, "settings.json"), '{ "hooks": {}, "language": "de" }');
+    const parameters = ["--workspace", folder.path, "--data-dir", join(folder.path, "data")];
+    const { stdout } = await run(["doctor", "--listen", "127.0.0.1:0", "--json", ...parameters], folder.path);
+    const results = JSON.parse(stdout) as { name: string; status: string; detail: string }[];
+    const settings = results.find(({ name }) => name === "settings");
+    expect(settings?.status).toBe("warn");
+    expect(settings?.detail).toMatch(
+      /MCP servers of a folder that is not trusted are ignored: .*mcp_servers\.json/,
+    );
+    expect(settings?.detail).toMatch(/settings\.json: hooks/);
+    expect(settings?.detail).not.toContain("language");
+  });
+
   it("finds everything the server needs, and says which thing is missing", async () => {
     await using folder = await temporaryFolder();
     const parameters = ["--json", "--workspace", folder.path, "--data-dir", join(folder.path, "data")];
@@ -62,6 +80,7 @@ describe("trivium doctor", () => {
       "commands",
       "ripgrep",
       "cells",
+      "settings",
       "models",
     ]);
     expect(results.at(-1)?.detail).toMatch(/^offline is used/);

@@ -44,6 +44,7 @@ import { Subscriptions, shuttingDown } from "./sessions/subscriptions.ts";
 import { AgentStore } from "./store/agent-store.ts";
 import { CreateRequests } from "./store/create-requests.ts";
 import { openDataFolder } from "./store/data-folder.ts";
+import { indexMissing } from "./store/index-missing.ts";
 import { MessageSearch } from "./store/message-search.ts";
 import { OperationStore } from "./store/operation-store.ts";
 import { SessionIndex } from "./store/session-index.ts";
@@ -77,7 +78,7 @@ class Runtime implements CrabcodeRuntime {
   readonly #admissions: Admissions;
   readonly #agents: AgentCalls;
   readonly #sessions: SessionCalls;
-  /** What an earlier process left of deleted sessions and of old snapshots is being removed. */
+  /** What an earlier process left is being tidied up: deleted sessions, old snapshots, messages no search finds. */
   readonly #tidied: Promise<void>;
   #closed: Promise<void> | undefined;
 
@@ -163,7 +164,11 @@ class Runtime implements CrabcodeRuntime {
       store: checkpoints.store,
       clock,
     });
-    this.#tidied = removal.finishAll().then(() => removeExpired(checkpoints, clock.now()));
+    this.#tidied = removal
+      .finishAll()
+      .then(() => removeExpired(checkpoints, clock.now()))
+      .then(() => indexMissing({ registry: this.#registry, index, transcripts, logger }))
+      .catch((cause: unknown) => logger.error({ cause }, "what an earlier process left was not tidied up"));
   }
 
   get sessions(): CrabcodeSessions {

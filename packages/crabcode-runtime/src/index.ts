@@ -68,3 +68,4 @@ export type {
 } from "./session-calls/session-types.ts";
 export type { SessionGate } from "./sessions/session-gate.ts";
 export type { SessionReference, SessionSelector } from "./sessions/session-selector.ts";
+export { settingsFindings } from "./settings/settings-findings.ts";

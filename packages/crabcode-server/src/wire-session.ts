@@ -21,6 +21,10 @@ import {
 } from "@trivium/proto/crabcode-sessions";
 import { metadataKeys } from "./metadata.ts";
 
+/** What a Timestamp may hold. */
+const MIN_TIME_MS = Date.parse("0001-01-01T00:00:00Z");
+const MAX_TIME_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
 const wireState: Readonly<Record<State, SessionState>> = {
   idle: SessionState.IDLE,
   busy: SessionState.BUSY,
@@ -83,10 +87,10 @@ export function toWireMessage({
   });
 }
 
-/** Undefined for a text that is no time. */
+/** Undefined for a text that is no time, and for a year of more than four digits, which JSON has no way to say. */
 export function toTimestamp(text: string | undefined): Timestamp | undefined {
   const atMs = Date.parse(text ?? "");
-  return Number.isNaN(atMs) ? undefined : timestampFromMs(atMs);
+  return atMs >= MIN_TIME_MS && atMs <= MAX_TIME_MS ? timestampFromMs(atMs) : undefined;
 }
 
 function toWireBlock(block: MessageBlock): WireBlock {

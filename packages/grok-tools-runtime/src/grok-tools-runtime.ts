@@ -25,7 +25,7 @@ export interface GrokToolsRuntimeOptions {
   readonly registry?: ToolRegistry;
   /** Default folder of sessions. It exists. */
   readonly workspace: string;
-  /** Folder for state, logs and artefacts. Made when missing. */
+  /** Folder for state, logs and artefacts, used by no other process. Made when missing. */
   readonly dataDir: string;
   /** Not disposed by the runtime. */
   readonly commandRunner: CommandRunner;
@@ -82,6 +82,7 @@ export interface GrokToolsRuntime extends AsyncDisposable {
 
 /**
  * The tools runtime. Disposing it closes all sessions: calls are cancelled, background work ends, state is saved.
+ * `recoverInterruptedWrites` comes before it.
  */
 export function createGrokToolsRuntime(options: GrokToolsRuntimeOptions): GrokToolsRuntime {
   const ports = toPorts(options);

@@ -1,5 +1,6 @@
 import type { ErrorCode, ToolCategory } from "@trivium/proto/grok-tools";
 import type { z } from "zod";
+import type { CallOptions } from "./execute/call-options.ts";
 import { toInputError } from "./input/input-error.ts";
 import type { JsonObject } from "./json.ts";
 import type { ChoiceAsker } from "./questions/choice-asker.ts";
@@ -173,6 +174,8 @@ export interface ToolContext<Params = unknown> extends SessionScope {
   readonly promptId: string | undefined;
   /** Asks people about choices. Absent: questions wait in the session's own list. */
   readonly choiceAsker?: ChoiceAsker | undefined;
+  /** What the call is held to, for work that goes on without it. {@link SessionScope.subagents} knows it already. */
+  readonly authorise?: CallOptions["authorise"];
   /** Reports output while the tool runs. Never blocks and never fails. */
   readonly progress: (chunk: ToolProgress) => void;
   /** Every tool that reads, lists or writes a file says so after it did. Never blocks and never fails. */

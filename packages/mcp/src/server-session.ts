@@ -33,7 +33,7 @@ export class ServerSession {
   readonly #client: Client;
   readonly #way: OpenTransport;
   #tools: readonly McpTool[] = [];
-  #refreshing: Promise<void> | undefined;
+  #isRefreshing = false;
   #isStale = false;
   readonly #closing = new AbortController();
 
@@ -134,12 +134,11 @@ export class ServerSession {
   #refresh(deps: Omit<SessionDeps, "signal">): void {
     this.#isStale = true;
     // Nothing waits for it: a server that always tells of changes would have ever more waiting.
-    this.#refreshing ??= this.#refreshUntilFresh(deps).finally(() => {
-      this.#refreshing = undefined;
-    });
+    if (!this.#isRefreshing) void this.#refreshUntilFresh(deps);
   }
 
   async #refreshUntilFresh(deps: Omit<SessionDeps, "signal">): Promise<void> {
+    this.#isRefreshing = true;
     try {
       while (this.#isStale && !this.#closing.signal.aborted) {
         this.#isStale = false;
@@ -153,6 +152,8 @@ export class ServerSession {
       if (this.#closing.signal.aborted) return;
       // The list stays as it was. A lost connection is told by `onLost`.
       deps.logger.warn({ server: this.#name, cause }, "an MCP server did not list its changed tools");
+    } finally {
+      this.#isRefreshing = false;
     }
   }
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { finished } from "node:stream/promises";
+import { setFlagsFromString } from "node:v8";
 import type { CliProcess } from "../cli.ts";
 import { type CodeModeHost, startCodeModeHost } from "../compose/start-code-mode-host.ts";
 import { type CodeModeAddress, parseCodeModeAddress } from "../config/code-mode-address.ts";
@@ -34,6 +35,9 @@ export async function codeModeHost(
       "this host exports no traces: --otel-trace-listen and --otel-trace-exporter have no effect",
     );
   }
+  // The bytes of messages count as growth of the heap, which is small here: at the usual pace every large message would
+  // have the garbage collector go through all of it.
+  setFlagsFromString("--heap-growing-percent=200");
   await using host = startCodeModeHost(values, logger);
   // Awaited here: the host is to live until then.
   return await serve(host, address, io);

@@ -7,7 +7,7 @@ import type { Part } from "./part.ts";
 /** Where agents have their models and settings from, whoever they work for. */
 export function agentSources(
   values: ConfigValues,
-  { env }: Part,
+  { env }: Pick<Part, "env">,
 ): Required<Pick<CrabcodeRuntimeOptions, "models" | "settings">> {
   const userFolder = crabcodeHome(env);
   const flagFile = values["crabcode.settingsFile"];

@@ -1,8 +1,10 @@
+import { realpath } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createCellEngine } from "@trivium/code-mode-runtime";
-import { createModelCatalogue } from "@trivium/crabcode-runtime";
+import { createModelCatalogue, settingsFindings } from "@trivium/crabcode-runtime";
 import { createCommandRunner, ripgrepVersion } from "@trivium/grok-tools-runtime";
+import { agentSources } from "../compose/agent-sources.ts";
 import { openDataFolder } from "../compose/data-folder.ts";
 import { toModelSettings } from "../compose/model-settings.ts";
 import type { ConfigValues } from "../config/config-keys.ts";
@@ -24,6 +26,7 @@ export function doctorChecks({ values, env }: DoctorSubject): Check[] {
     { name: "commands", run: () => commands(values.dataDir) },
     { name: "ripgrep", run: (signal) => ripgrep(values, signal) },
     { name: "cells", run: (signal) => cells(signal) },
+    { name: "settings", run: () => settings(values, env) },
     { name: "models", run: () => models(values, env) },
   ];
 }
@@ -97,6 +100,13 @@ async function cells(signal: AbortSignal): Promise<Finding> {
   });
   if (output !== "42") throw new Error(`a cell computed ${output} for 6 * 7`);
   return { status: "ok", detail: "a cell runs in a worker process" };
+}
+
+async function settings(values: ConfigValues, env: DoctorSubject["env"]): Promise<Finding> {
+  const folder = await realpath(values.workspace);
+  const findings = settingsFindings(agentSources(values, { env }).settings, folder);
+  if (findings.length === 0) return { status: "ok", detail: `nothing is ignored in ${folder}` };
+  return { status: "warn", detail: findings.join("; ") };
 }
 
 async function models(values: ConfigValues, env: DoctorSubject["env"]): Promise<Finding> {

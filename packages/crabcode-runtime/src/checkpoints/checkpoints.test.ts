@@ -4,6 +4,7 @@ import { TriviumError } from "@trivium/core";
 import { describe, expect, it } from "vitest";
 import type { RunProgram } from "../ports/program-port.ts";
 import type { OpenToolbox } from "../ports/toolbox-port.ts";
+import { FaultyEventLogs } from "../testing/faulty-event-logs.ts";
 import { MemoryToolbox } from "../testing/memory-toolbox.ts";
 import { RuntimeFixture } from "../testing/runtime-fixture.ts";
 import type { ScriptEntry } from "../testing/scripted-models.ts";
@@ -133,6 +134,22 @@ describe("a checkpoint", () => {
     expect((await fixture.runtime.checkpoints.list(here)).checkpoints).toMatchObject([{ label: "kept" }]);
   });
 
+  it("whose caller leaves while its files are kept keeps none", async () => {
+    const abort = new AbortController();
+    const leaving: RunProgram = async (request) => {
+      const result = await runSpawned(request);
+      if (request.argv.includes("update-ref")) abort.abort(new Error("enough"));
+      return result;
+    };
+    await using fixture = await create([], leaving);
+    await write(fixture, "a.txt", "first");
+    const call = fixture.runtime.checkpoints.create({ ...here, signal: abort.signal });
+    await expect(call).rejects.toThrow("enough");
+    const { sessionId } = await fixture.runtime.listModels("");
+    await fixture.runtime.closeSession(sessionId);
+    expect(await readdir(join(fixture.dataDir, "crabcode", "snapshots"))).toEqual([]);
+  });
+
   it.each(["the caller leaves", "the session closes"])("ends git with the call when %s", async (how) => {
     const started = Promise.withResolvers<AbortSignal>();
     const endless: RunProgram = ({ signal }) => {
@@ -220,6 +237,22 @@ describe("a checkpoint", () => {
     // It has outlived its time; with the call it goes.
     const { checkpoints } = await fixture.runtime.checkpoints.list(here);
     expect(checkpoints.at(-1)?.snapshotId).toBeUndefined();
+  });
+
+  it("is reported also when its events cannot be written, since the files are back by then", async () => {
+    const eventLogs = new FaultyEventLogs();
+    await using fixture = await RuntimeFixture.create({
+      settings: bypass,
+      runtime: { runProgram: runSpawned, eventLogs },
+    });
+    await write(fixture, "a.txt", "first");
+    await fixture.runtime.checkpoints.create(here);
+    await write(fixture, "a.txt", "second");
+    eventLogs.unwritable = '"revert"';
+    expect(await fixture.runtime.checkpoints.revert({ ...here, checkpointId: "latest" })).toMatchObject({
+      filesWritten: ["a.txt"],
+      warning: "its events could not be written",
+    });
   });
 
   it("is completed by a second revert when the server was killed in the middle of the first", async () => {

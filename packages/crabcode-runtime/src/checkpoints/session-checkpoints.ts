@@ -68,6 +68,7 @@ export class SessionCheckpoints {
     const { snapshots, ids } = this.#environment;
     const checkpointId = ids.hex(6);
     const taken = await snapshots.take(this.#host, { checkpointId }, request.signal);
+    if (request.signal.aborted) await snapshots.forget(this.#host, [checkpointId]);
     request.signal.throwIfAborted();
     const checkpoint = await this.#record({ checkpointId, label, isAutomatic: false }, taken, {
       toolName: "Checkpoint",
@@ -134,9 +135,12 @@ export class SessionCheckpoints {
       snapshot_id: target.snapshotId ?? "",
       files_restored: [...restored.written, ...restored.deleted],
     };
-    await Promise.all([revert, ...restored.events].map((event) => publish(event)));
-    const problems =
-      restored.problems.length === 0 ? [] : [`not brought back: ${restored.problems.join("; ")}`];
+    const told = await Promise.allSettled([revert, ...restored.events].map((event) => publish(event)));
+    const problems = [
+      ...(restored.problems.length === 0 ? [] : [`not brought back: ${restored.problems.join("; ")}`]),
+      // An error would say that nothing has changed.
+      ...(told.some(({ status }) => status === "rejected") ? ["its events could not be written"] : []),
+    ];
     return {
       filesWritten: restored.written,
       filesDeleted: restored.deleted,
@@ -229,7 +233,8 @@ export class SessionCheckpoints {
   #countRolledBack(rollback: RollbackMark): number {
     const { projection } = this.#host.conversation;
     const kept = new Set(projection.after(rollback).map(({ uuid }) => uuid));
-    return projection.items.filter(({ uuid }) => !kept.has(uuid)).length;
+    // What a compaction made is no message of its own.
+    return projection.items.filter(({ uuid, index }) => index >= 0 && !kept.has(uuid)).length;
   }
 
   async #expire(): Promise<void> {

@@ -187,6 +187,26 @@ describe("a program that calls tools", () => {
     expect(lines.at(-1)).toBe("turn_complete:end_turn");
   });
 
+  it("heeds an answer that came before its question", async () => {
+    await using fixture = await open({
+      programs: {
+        both: async (cell) => {
+          await Promise.allSettled(["a", "b"].map((file_path) => cell.call("Read", { file_path })));
+        },
+      },
+      script: [{ tool_calls: [run("c1", "both")] }, { text: "ok" }],
+      settings: { permissions: { ask: [{ tool: "Read" }] } },
+    });
+    const reader = await fixture.send("x");
+    await reader.find({ type: "tool_use", tool_use_id: "c1/tool-2" });
+    await reader.find({ type: "permission_request", tool_use_id: "c1/tool-1" });
+    const { runtime } = fixture;
+    await runtime.respondPermission({ sessionId: "", toolUseId: "c1/tool-2", isAllowed: false });
+    const always = { sessionId: "", toolUseId: "c1/tool-1", isAllowed: true, alwaysAllow: true };
+    await runtime.respondPermission(always);
+    expect(resultOf(await reader.all(), "c1/tool-2")).toMatch(/^Permission denied by the user/);
+  });
+
   it("asks for choices, and gets what was chosen", async () => {
     await using fixture = await open({
       programs: {
@@ -650,6 +670,53 @@ describe("the end of programs", () => {
     expect(resultOf(seen, "c1/tool-1")).toMatch(/may have had an effect/);
     expect(resultOf(seen, "c1/tool-2")).toBe("Interrupted");
     expect(seen[2]).toMatchObject({ parent_tool_use_id: "c1" });
+  });
+});
+
+describe("a program that went on after its turn", () => {
+  it("leaves a result for every call when the server ends, and no question", async () => {
+    await using fixture = await open({
+      programs: {
+        two: async (cell) => {
+          cell.call("Bash", { command: "sleep" }).catch(() => {});
+          await cell.call("Read", { file_path: "a" });
+        },
+      },
+      script: [{ tool_calls: [run("c1", "two", { yield_time_ms: 0 })] }, { text: "ok" }],
+      settings: { permissions: { ask: [{ tool: "Read" }], allow: [{ tool: "Bash" }] } },
+      isDurable: true,
+    });
+    const started = Promise.withResolvers<void>();
+    fixture.toolbox.onCommand = ({ signal }) => {
+      started.resolve();
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve({})));
+    };
+    const bus = await fixture.subscribe();
+    await (await fixture.send("x")).ended;
+    await started.promise;
+    await bus.find({ type: "permission_request", tool_use_id: "c1/tool-2" });
+    const { seq } = await bus.find({ type: "turn_complete" });
+    bus.leave();
+    await using copy = await fixture.afterCrash();
+    const { sessionId } = await copy.runtime.listModels("");
+    const { events } = await copy.runtime.subscribe({ session: { sessionId }, afterSeq: String(seq) });
+    const seen: Payload[] = [];
+    const isEnd = ({ type, tool_use_id }: Payload): boolean =>
+      type === "tool_result" && tool_use_id === "c1/tool-2";
+    for await (const { payloadJson } of events) {
+      seen.push(JSON.parse(payloadJson));
+      if (isEnd(seen.at(-1) ?? { type: "" })) break;
+    }
+    const lines = outline(seen).filter((line) => !line.startsWith("permission_request"));
+    expect(lines.slice(-3)).toEqual([
+      "permission_response:c1/tool-2",
+      "tool_result:c1/tool-1",
+      "tool_result:c1/tool-2",
+    ]);
+    expect(seen.at(-1)).toMatchObject({ operation_scope: "background", parent_tool_use_id: "c1" });
+    expect(resultOf(seen, "c1/tool-1")).toMatch(/may have had an effect/);
+    const { questions } = await copy.runtime.questions.list({ sessionId });
+    expect(questions).toEqual([]);
   });
 });
 

@@ -25,6 +25,14 @@ export interface CodeCellsOptions {
   readonly logger: Logger;
 }
 
+/** Keeps what a restart must know of cells that go on after their turn. */
+export interface LeftCellsJournal {
+  /** The turn ends, and cells go on. */
+  left(): void;
+  /** No cell is live any more. */
+  ended(): void;
+}
+
 interface RunningCell {
   readonly cellId: string;
   readonly cell: LiveCell;
@@ -41,6 +49,7 @@ export class CodeCells implements LoopCells, AsyncDisposable {
   readonly #options: CodeCellsOptions;
   readonly #lanes: CallLanes;
   readonly #cells = new Map<string, RunningCell>();
+  readonly #left: LeftCellsJournal[] = [];
   #session: CellSession | undefined;
   #isClosed = false;
 
@@ -55,6 +64,13 @@ export class CodeCells implements LoopCells, AsyncDisposable {
       start: (program) => this.#start(deps, call, program),
       look: (cellId, options) => this.#lookAt(cellId, options, call),
     };
+  }
+
+  /** A turn ends. */
+  leave(journal: LeftCellsJournal): void {
+    if (this.#cells.size === 0) return;
+    journal.left();
+    this.#left.push(journal);
   }
 
   /** Ends every live cell; resolves when their calls have their results. */
@@ -153,11 +169,14 @@ export class CodeCells implements LoopCells, AsyncDisposable {
     try {
       observation = await looking;
     } catch (cause) {
+      cell.interruptCalls();
       await this.#forget(running);
       this.#options.logger.warn({ cellId, cause }, "a code cell ended without an answer");
       return failed(`Error: ${cause instanceof Error ? cause.message : "the cell has ended"}`);
     }
     if (observation.state === "running") return cellOutcome(cellId, observation, cell.notes.take());
+    // Nobody hears of what they bring.
+    cell.interruptCalls();
     await this.#forget(running);
     if (observation.state !== "lost") return cellOutcome(cellId, observation, cell.notes.take());
     if (running.session === this.#session) {
@@ -184,6 +203,18 @@ export class CodeCells implements LoopCells, AsyncDisposable {
     lifeTimer[Symbol.dispose]();
     await cell.callsEnded();
     if (this.#cells.get(cellId)?.cell === cell) this.#cells.delete(cellId);
+    if (this.#cells.size === 0) this.#allEnded();
+  }
+
+  #allEnded(): void {
+    for (const journal of this.#left.splice(0)) {
+      try {
+        journal.ended();
+      } catch (cause) {
+        // The next load finds that nothing is open.
+        this.#options.logger.warn({ cause }, "the end of code cells was not kept");
+      }
+    }
   }
 
   #openSession(): CellSession {

@@ -12,9 +12,6 @@ const notAsked: PermissionVerdict = {
   resolution: "cancelled",
 };
 
-/** An answer to another question has settled it. */
-const notNeeded: PermissionVerdict = { ...notAsked, isAllowed: true, resolution: "auto" };
-
 /** The questions of one loop and its cells: of those for permission one is open at a time. */
 export class QuestionQueue implements LoopQuestions {
   readonly #questions: LoopQuestions;
@@ -30,9 +27,7 @@ export class QuestionQueue implements LoopQuestions {
 
   async askPermission(request: PermissionRequest, options: AskOptions): Promise<PermissionVerdict> {
     try {
-      return await this.#turns.run(options.signal, async () =>
-        options.isNeeded?.() === false ? notNeeded : this.#questions.askPermission(request, options),
-      );
+      return await this.#turns.run(options.signal, () => this.#questions.askPermission(request, options));
     } catch (thrown) {
       if (options.signal.aborted) return notAsked;
       throw thrown;

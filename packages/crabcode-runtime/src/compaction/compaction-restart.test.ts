@@ -97,3 +97,35 @@ describe("a process that ends", () => {
     }
   });
 });
+
+it("keeps what its turn was asked for when the turn goes back to before it after a compaction", async () => {
+  const step = (id: string): ScriptEntry => ({
+    text: LONG,
+    tool_calls: [{ id, name: "Bash", input: { command: "x" } }],
+  });
+  await using fixture = await RuntimeFixture.create({
+    script: [{ text: "a1" }],
+    isDurable: true,
+    settings: { permissions: { default_mode: "bypassPermissions" } },
+  });
+  fixture.models.contextWindowTokens = 54_000;
+  await (await fixture.send("first")).all();
+  const { checkpoint } = await fixture.runtime.checkpoints.create({ sessionId: "" });
+  const input = { checkpoint_id: checkpoint.checkpointId };
+  fixture.models.entries.push(
+    ...["c1", "c2", "c3"].map(step),
+    { text: "SUMMARY" },
+    { tool_calls: [{ id: "back", name: "Revert", input }] },
+    { text: "AGAIN" },
+    { text: "done" },
+  );
+  const events = await (await fixture.send("second")).all();
+  expect(events.filter(({ type }) => type === "compact")).toHaveLength(2);
+  const [again] = fixture.models.requests.at(-2)?.messages ?? [];
+  expect(JSON.stringify(again)).toContain("User: second");
+  const shown = await projected(fixture.runtime);
+  expect(shown.at(-1)).toBe("done");
+  await fixture.closeRuntime();
+  fixture.runtime = fixture.start();
+  expect(await projected(fixture.runtime)).toEqual(shown);
+});

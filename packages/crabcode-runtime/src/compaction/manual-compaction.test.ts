@@ -74,8 +74,13 @@ describe("a compaction that somebody asks for", () => {
     await fixture.runtime.checkpoints.revert({ ...here, checkpointId: after.checkpoint.checkpointId });
     const kept = (await projectedTexts(fixture)).filter((text) => !text.startsWith("[Conversation was"));
     expect(kept).toEqual(["[Conversation summary: SUMMARY]", "second", "a2"]);
-    await fixture.runtime.checkpoints.revert({ ...here, checkpointId: before.checkpoint.checkpointId });
+    const undone = await fixture.runtime.checkpoints.revert({
+      ...here,
+      checkpointId: before.checkpoint.checkpointId,
+    });
     expect(await projectedTexts(fixture)).toEqual(whole);
+    // What the compaction made is no message of the conversation.
+    expect(undone.messagesRolledBack).toBe(0);
   });
 
   it("is refused when there is next to nothing", async () => {

@@ -35,7 +35,7 @@ export interface AskOptions {
   readonly signal: AbortSignal;
   /** 0 never expires. */
   readonly timeoutMs: number;
-  /** Where questions wait for each other: false when by then nobody has to be asked any more. */
+  /** Questions may wait for each other: false when by then nobody has to be asked any more. */
   readonly isNeeded?: () => boolean;
   /** Told of an "always" before the next question that waits is asked. */
   readonly onAlwaysAllow?: () => void;
@@ -122,9 +122,12 @@ export class QuestionRegistry {
     return this.#settled.has(questionKey(agentId, toolUseId));
   }
 
-  /** Asks and waits. `permission_response` is published before this resolves. */
+  /** Asks and waits, if it is still needed. `permission_response` is published before this resolves. */
   async askPermission(request: PermissionRequestEvent, options: AskOptions): Promise<PermissionVerdict> {
     const early = this.#announced.get(questionKey(request.agent_id, request.tool_use_id));
+    if (early === undefined && options.isNeeded?.() === false) {
+      return { ...permissionVerdict("auto", undefined), isAllowed: true };
+    }
     const { resolution, permission } = await this.#ask(request, { ...options, early });
     const verdict = permissionVerdict(resolution, permission);
     if (verdict.alwaysAllow) options.onAlwaysAllow?.();

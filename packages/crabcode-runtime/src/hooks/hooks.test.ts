@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../conversation/message.ts";
 import type { CommandResult, ToolboxPort } from "../ports/toolbox-port.ts";
@@ -271,6 +272,41 @@ describe("a hook before a call", () => {
     const said = lastMessage(fixture)?.content[1];
     expect(said?.type === "text" && said.text.match(/y/g)?.length).toBe(10_000);
   });
+});
+
+it.each([
+  { event: "pre_tool_call", files: [] },
+  { event: "post_tool_call", files: ["b.txt"] },
+])("a hook at $event is ended by an interrupt; the call has its one result", async ({ event, files }) => {
+  const input = { file_path: "b.txt", content: "x" };
+  await using fixture = await hooked(
+    {
+      script: [{ tool_calls: [{ id: "c1", name: "Write", input }] }, { text: "never" }],
+      hooks: { [event]: [{ command: "slow" }, { command: "later" }] },
+      settings: { permissions: { default_mode: "bypassPermissions" } },
+    },
+    {},
+  );
+  const begun = Promise.withResolvers<void>();
+  const commands: string[] = [];
+  fixture.toolbox.files.clear();
+  fixture.toolbox.onCommand = ({ command, signal }) => {
+    commands.push(command);
+    begun.resolve();
+    return new Promise((_, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    });
+  };
+  const reader = await fixture.send("x");
+  await begun.promise;
+  await fixture.runtime.interruptTurn("");
+  const events = await reader.all();
+  expect(outline(events).slice(-2)).toEqual(["tool_result:c1", "turn_complete:interrupted"]);
+  expect(result(events)).toMatchObject({ is_error: true, result: "Interrupted" });
+  expect(commands).toEqual(["slow"]);
+  expect([...fixture.toolbox.files.keys()].map((path) => basename(path))).toEqual(files);
+  const { messages } = await fixture.runtime.sessions.listMessages({ sessionId: "" });
+  expect(messages.at(-1)?.message.content).toMatchObject([{ tool_use_id: "c1", content: "Interrupted" }]);
 });
 
 describe("a hook after a call", () => {

@@ -33,14 +33,18 @@ export function completeCalls(
 
 function callsOf(message: Message | undefined): string[] {
   if (message?.role !== "assistant") return [];
-  return message.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+  const ids = message.content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+  return [...new Set(ids)];
 }
 
 function withResults(message: Message, calls: readonly string[]): Message {
-  const results = message.content.filter(
-    (block) => block.type === "tool_result" && calls.includes(block.tool_use_id),
-  );
-  const answered = new Set(results.map((block) => (block.type === "tool_result" ? block.tool_use_id : "")));
+  const answered = new Set<string>();
+  const results = message.content.filter((block) => {
+    if (block.type !== "tool_result" || !calls.includes(block.tool_use_id)) return false;
+    const isFirst = !answered.has(block.tool_use_id);
+    answered.add(block.tool_use_id);
+    return isFirst;
+  });
   const missing = calls.filter((id) => !answered.has(id)).map(interrupted);
   const rest = message.content.filter((block) => block.type !== "tool_result");
   return { ...message, content: [...results, ...missing, ...rest] };

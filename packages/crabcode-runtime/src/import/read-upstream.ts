@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { constants, copyFile, mkdtemp, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -41,7 +41,7 @@ export async function readTranscript(path: string): Promise<UpstreamTranscript> 
   const records: TranscriptRecord[] = [];
   const uuids = new Set<string>();
   let meta: UpstreamMeta = {};
-  for (const row of (await readFile(path, "utf8")).split("\n")) {
+  for (const row of (await readOwnFile(path)).split("\n")) {
     const line = row.trim() === "" ? undefined : parseUpstreamLine(row);
     if (line === undefined) continue;
     if (!("kind" in line)) meta = line;
@@ -54,19 +54,47 @@ export async function readTranscript(path: string): Promise<UpstreamTranscript> 
   return { meta, records };
 }
 
+/**
+ * The text of a file that is one itself.
+ *
+ * @throws Error for a link, which may lead anywhere, a folder, or a pipe, which may have no end
+ */
+export async function readOwnFile(path: string): Promise<string> {
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const problem = "it is no file of its own but a link, a folder or a pipe";
+  await using file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW).catch((cause: unknown) => {
+    const isLink = cause instanceof Error && "code" in cause && cause.code === "ELOOP";
+    throw isLink ? new Error(problem, { cause }) : cause;
+  });
+  if (!(await file.stat()).isFile()) throw new Error(problem);
+  return await file.readFile("utf8");
+}
+
 /** What the index of upstream says of its sessions. It is read in a copy: opening it would write beside it. */
 export async function readIndex(folder: string, logger: Logger): Promise<Map<string, UpstreamMeta>> {
   const rows = new Map<string, UpstreamMeta>();
   const copy = await mkdtemp(join(tmpdir(), "trivium-import-"));
   try {
-    for (const name of ["sessions.db", "sessions.db-wal"]) {
-      // Either may be missing.
-      await cp(join(folder, name), join(copy, name)).catch(() => {});
+    // Behind a link the second file lies beside the first.
+    const original = await realpath(join(folder, "sessions.db"));
+    for (const suffix of ["", "-wal"]) {
+      const isFile = await stat(original + suffix).then(
+        (stats) => stats.isFile(),
+        () => false,
+      );
+      if (isFile) await copyFile(original + suffix, join(copy, `sessions.db${suffix}`));
     }
     const database = new DatabaseSync(join(copy, "sessions.db"));
     try {
-      for (const row of database.prepare("SELECT * FROM session_meta").iterate()) {
-        const meta = upstreamMeta.safeParse(row).data;
+      const statement = database.prepare("SELECT * FROM session_meta");
+      // A number may be larger than is safe, which would end the reading.
+      statement.setReadBigInts(true);
+      for (const row of statement.iterate()) {
+        const columns = Object.entries(row).map(([name, value]) => [
+          name,
+          typeof value === "bigint" ? Number(value) : value,
+        ]);
+        const meta = upstreamMeta.safeParse(Object.fromEntries(columns)).data;
         if (meta !== undefined) rows.set(String(row["id"]), meta);
       }
     } finally {

@@ -1,5 +1,5 @@
-import { realpath, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { IdSource } from "@trivium/core";
 import { inTransaction } from "@trivium/core/node";
@@ -8,15 +8,18 @@ import { isInside } from "../paths/is-inside.ts";
 import { isSessionId } from "../sessions/session-id.ts";
 import { type AgentRecord, AgentStore } from "../store/agent-store.ts";
 import type { SessionIndex, SessionRow } from "../store/session-index.ts";
+import { isBeingRemoved } from "../store/session-removal.ts";
 import { type TranscriptEntry, TranscriptFile, type TranscriptRecord } from "../store/transcript.ts";
 import { firstCharacters } from "../text/first-characters.ts";
 import { completeCalls } from "./complete-calls.ts";
 import { readTranscript, type UpstreamFile } from "./read-upstream.ts";
+import { StagedFiles } from "./staged-files.ts";
 import { readAgents } from "./upstream-agents.ts";
 import type { UpstreamMeta } from "./upstream-line.ts";
 
 const MAX_TITLE_CHARS = 200;
 const MAX_FIRST_MESSAGE_CHARS = 500;
+const MAX_BRANCH_CHARS = 250;
 
 /** What became of one session. */
 export interface ImportedSession {
@@ -56,6 +59,10 @@ export class SessionImporter {
     if (!isSessionId(sessionId)) return { ...refused, problem: "its name is no session id" };
     const isPresent = this.#deps.index.find(sessionId) !== undefined;
     if (isPresent) return { ...nothing, outcome: "present", problem: "" };
+    // What comes to its end with the next start would take the new files with it.
+    if (isBeingRemoved(this.#deps.database, sessionId)) {
+      return { ...refused, problem: "a session of that id is still being removed; start the server once" };
+    }
     try {
       return await this.#take({ sessionId, path }, known);
     } catch (thrown) {
@@ -68,25 +75,25 @@ export class SessionImporter {
     const records = completeCalls(transcript.records, () => this.#deps.ids.uuid());
     const meta = merged(known, transcript.meta);
     const cwd = await this.#folder(meta.cwd);
+    const { database, ids } = this.#deps;
     const beside = path.replace(/\.jsonl$/, ".agents");
-    const all = await readAgents(`${beside}.json`, { operationId: () => this.#deps.ids.hex(16) });
-    const agents = all.filter(
-      ({ agentId }) => AgentStore.ownerOf(this.#deps.database, agentId) === undefined,
-    );
-    // A run that was cut may have left some.
-    await rm(join(this.#deps.transcripts, `${sessionId}.agents`), { recursive: true, force: true });
-    await write(join(this.#deps.transcripts, `${sessionId}.jsonl`), records);
+    const agents = await readAgents(`${beside}.json`, {
+      isTaken: (agentId) => AgentStore.ownerOf(database, agentId) !== undefined,
+      operationId: () => ids.hex(16),
+    });
+    const row = await toRow({ sessionId, cwd, path }, meta, records);
+    await using files = await StagedFiles.create(this.#deps.transcripts, sessionId);
+    await write(join(files.folder, `${sessionId}.jsonl`), records);
     for (const { agentId } of agents) {
-      const target = agentTranscriptPath(this.#deps.transcripts, { sessionId, agentId });
+      const target = agentTranscriptPath(files.folder, { sessionId, agentId });
       const source = await readTranscript(join(beside, `${agentId}.jsonl`)).catch(() => undefined);
       if (target === undefined || source === undefined) continue;
       await write(
         target,
-        completeCalls(source.records, () => this.#deps.ids.uuid()),
+        completeCalls(source.records, () => ids.uuid()),
       );
     }
-    const row = await toRow({ sessionId, cwd, path }, meta, records);
-    this.#insert(row, agents, records);
+    this.#insert(row, { agents, records, files });
     const messageCount = entriesOf(records).length;
     return {
       sessionId,
@@ -99,7 +106,14 @@ export class SessionImporter {
     };
   }
 
-  #insert(row: SessionRow, agents: readonly AgentRecord[], records: readonly TranscriptRecord[]): void {
+  #insert(
+    row: SessionRow,
+    {
+      agents,
+      records,
+      files,
+    }: { agents: readonly AgentRecord[]; records: readonly TranscriptRecord[]; files: StagedFiles },
+  ): void {
     const store = new AgentStore(this.#deps.database, row.sessionId);
     inTransaction(this.#deps.database, () => {
       this.#deps.index.insert(row);
@@ -107,6 +121,7 @@ export class SessionImporter {
         store.insert(agent);
         store.update(agent);
       }
+      files.move();
     });
     this.#deps.index.reconcile(row.sessionId, entriesOf(records));
   }
@@ -114,6 +129,7 @@ export class SessionImporter {
   /** @throws Error that says why the session cannot work in its folder */
   async #folder(cwd: string | undefined): Promise<string> {
     if (cwd === undefined) throw new Error("it does not say in which folder it works");
+    if (!isAbsolute(cwd)) throw new Error(`its folder ${cwd} is not absolute`);
     const folder = await realpath(cwd).catch(() => undefined);
     if (folder === undefined || !(await stat(folder)).isDirectory()) {
       throw new Error(`its folder ${cwd} does not exist`);
@@ -124,7 +140,6 @@ export class SessionImporter {
 }
 
 async function write(path: string, records: readonly TranscriptRecord[]): Promise<void> {
-  await rm(path, { force: true });
   const file = new TranscriptFile(path);
   try {
     for (const record of records) {
@@ -151,11 +166,12 @@ async function toRow(
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
     .join("\n");
   const firstUserMessage = meta.firstUserMessage ?? said ?? "";
-  const title = meta.title === undefined || meta.title.trim() === "" ? firstUserMessage : meta.title.trim();
+  const given = meta.title?.trim() ?? "";
+  const title = firstUserMessage.startsWith(given) ? given : given.replaceAll(/[\s\p{Cc}]+/gu, " ");
   return {
     sessionId,
     cwd,
-    title: firstCharacters(title, MAX_TITLE_CHARS),
+    title: firstCharacters(title === "" ? firstUserMessage : title, MAX_TITLE_CHARS),
     modelProfile: "",
     firstUserMessage: firstCharacters(firstUserMessage, MAX_FIRST_MESSAGE_CHARS),
     messageCount: 0,
@@ -163,8 +179,13 @@ async function toRow(
     createdAtMs,
     updatedAtMs: meta.updatedAtMs ?? times.at(-1) ?? createdAtMs,
     isArchived: meta.isArchived ?? false,
-    gitBranch: meta.gitBranch,
+    gitBranch: firstLine(meta.gitBranch),
   };
+}
+
+function firstLine(branch: string | undefined): string | undefined {
+  const [line = ""] = branch?.split(/\p{Cc}/u) ?? [];
+  return line === "" ? undefined : firstCharacters(line, MAX_BRANCH_CHARS);
 }
 
 function entriesOf(records: readonly TranscriptRecord[]): TranscriptEntry[] {

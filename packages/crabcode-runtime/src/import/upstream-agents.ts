@@ -1,6 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { AgentRecord } from "../store/agent-store.ts";
+import { knownTime } from "../store/known-time.ts";
+import { readOwnFile } from "./read-upstream.ts";
 
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -22,31 +23,57 @@ const snapshot = z.object({
   depth: z.int().min(1).catch(1),
 });
 
-/** The agents beside a transcript, in their order. None when there is no such file, or nothing in it. */
+type Snapshot = z.infer<typeof snapshot>;
+
+/**
+ * The agents beside a transcript, in their order, each once. None when there is no such file, or nothing in it.
+ *
+ * @param isTaken whether another session has an agent of that id
+ */
 export async function readAgents(
   path: string,
-  session: { operationId: () => string },
+  { isTaken, operationId }: { isTaken: (agentId: string) => boolean; operationId: () => string },
 ): Promise<AgentRecord[]> {
   const list = z.array(z.unknown()).safeParse(await readJson(path)).data ?? [];
-  const agents = list.flatMap((value) => snapshot.safeParse(value).data ?? []);
-  return agents.map((agent, index) =>
-    toRecord(agent, { ordinal: index + 1, operationId: session.operationId() }),
+  const agents = new Map<string, Snapshot>();
+  for (const value of list) {
+    const agent = snapshot.safeParse(value).data;
+    if (agent === undefined || agents.has(agent.agent_id) || isTaken(agent.agent_id)) continue;
+    agents.set(agent.agent_id, agent);
+  }
+  const parents = parentsOf(agents);
+  return [...agents.values()].map((agent, index) =>
+    toRecord(agent, {
+      ordinal: index + 1,
+      parentId: parents.get(agent.agent_id),
+      operationId: operationId(),
+    }),
   );
+}
+
+/** Who delegated to whom, without what would lead back to the same agent: whoever goes up must come to an end. */
+function parentsOf(agents: ReadonlyMap<string, Snapshot>): ReadonlyMap<string, string> {
+  const parents = new Map<string, string>();
+  for (const { agent_id: agentId, parent_agent_id: parentId } of agents.values()) {
+    if (parentId === undefined || parentId === null || !agents.has(parentId)) continue;
+    let top: string | undefined = parentId;
+    while (top !== undefined && top !== agentId) top = parents.get(top);
+    if (top === undefined) parents.set(agentId, parentId);
+  }
+  return parents;
 }
 
 /** Nothing of it goes on: what ran is stopped, and a result that was on its way is not handed over again. */
 function toRecord(
-  agent: z.infer<typeof snapshot>,
-  { ordinal, operationId }: { ordinal: number; operationId: string },
+  agent: Snapshot,
+  place: Pick<AgentRecord, "ordinal" | "parentId" | "operationId">,
 ): AgentRecord {
   const isCut = agent.status === "queued" || agent.status === "running";
   const { input_tokens, output_tokens } = agent.usage;
   const createdAtMs = timeOf(agent.created_at) ?? 0;
   return {
     agentId: agent.agent_id,
-    ordinal,
-    parentId:
-      agent.parent_agent_id === null || agent.parent_agent_id === "" ? undefined : agent.parent_agent_id,
+    ...place,
     parentToolUseId: undefined,
     title: agent.title ?? "",
     type: agent.subagent_type ?? "generalPurpose",
@@ -69,7 +96,6 @@ function toRecord(
     callbackState: "disabled",
     callbackMessageId: undefined,
     callbackEpoch: 0,
-    operationId,
     runEpoch: undefined,
     runAfterSeq: undefined,
   };
@@ -77,12 +103,12 @@ function toRecord(
 
 function timeOf(value: string | null | undefined): number | undefined {
   const atMs = Date.parse(value ?? "");
-  return Number.isNaN(atMs) ? undefined : atMs;
+  return knownTime(atMs);
 }
 
 async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, "utf8"));
+    return JSON.parse(await readOwnFile(path));
   } catch {
     // A session without agents has no such file.
     return undefined;

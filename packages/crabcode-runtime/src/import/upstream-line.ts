@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Message, MessageBlock } from "../conversation/message.ts";
+import { knownTime } from "../store/known-time.ts";
 import type { TranscriptRecord } from "../store/transcript.ts";
 import { parseMark } from "../store/transcript-mark.ts";
 
@@ -28,7 +29,7 @@ const time = z
   .transform((value) => {
     // Milliseconds reached this number of digits in 1973; seconds will in the year 5138.
     const atMs = typeof value === "number" ? (value < 1e11 ? value * 1000 : value) : Date.parse(value ?? "");
-    return Number.isFinite(atMs) ? Math.round(atMs) : undefined;
+    return knownTime(Math.round(atMs));
   });
 
 /** A row of the index has the same columns. */
@@ -37,7 +38,7 @@ export const upstreamMeta: z.ZodType<UpstreamMeta> = z
     title: text,
     cwd: text,
     first_user_message: text,
-    tokens_used: z.number().nullish().catch(undefined),
+    tokens_used: z.int().min(0).nullish().catch(undefined),
     git_branch: text,
     created_at: time,
     updated_at: time,

@@ -35,6 +35,16 @@ it("cuts a long list", async () => {
   expect(text?.length).toBeLessThan(2_200);
 });
 
+it("cuts what a commit says", async () => {
+  await using folder = await temporaryFolder();
+  await git(folder.path, "init", "--quiet");
+  await writeFile(join(folder.path, "message"), "x".repeat(100_000));
+  await git(folder.path, "commit", "--quiet", "--allow-empty", "--file=message");
+  const text = await readGitStatus({ run: runSpawned, cwd: folder.path, logger });
+  expect(text).toMatch(/\nRecent commits:\n[0-9a-f]{7,} x+\n\[cut; run git log for all\]$/);
+  expect(text?.length).toBeLessThan(2_200);
+});
+
 it("runs nothing that the repository itself names", async () => {
   await using folder = await temporaryFolder();
   const { path } = folder;

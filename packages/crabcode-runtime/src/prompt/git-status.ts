@@ -3,6 +3,7 @@ import { runGit, splitNames } from "../git/run-git.ts";
 import type { RunProgram } from "../ports/program-port.ts";
 
 const TIMEOUT_MS = 5_000;
+/** Of the changes, and of the commits. */
 const MAX_STATUS_CHARS = 2_000;
 const COMMIT_COUNT = 5;
 
@@ -35,8 +36,8 @@ export async function readGitStatus({ run, cwd, logger }: GitStatusDeps): Promis
     ]);
     if (status.exitCode !== 0) return undefined;
     const [branch = "", ...changes] = textOf(status.stdout).split("\n");
-    const changed = changes.length === 0 ? "(clean)" : cut(changes.join("\n"));
-    const commits = log.exitCode === 0 ? textOf(log.stdout) : "(none)";
+    const changed = changes.length === 0 ? "(clean)" : cut(changes.join("\n"), "status");
+    const commits = log.exitCode === 0 ? cut(textOf(log.stdout), "log") : "(none)";
     return `Branch: ${branch.replace(/^## /, "")}\nStatus:\n${changed}\nRecent commits:\n${commits}`;
   } catch (cause) {
     logger.debug({ cwd, cause }, "the state of the repository is not known");
@@ -78,7 +79,7 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).trimEnd();
 }
 
-function cut(text: string): string {
+function cut(text: string, command: "status" | "log"): string {
   if (text.length <= MAX_STATUS_CHARS) return text;
-  return `${text.slice(0, MAX_STATUS_CHARS).toWellFormed()}\n[cut; run git status for all]`;
+  return `${text.slice(0, MAX_STATUS_CHARS).toWellFormed()}\n[cut; run git ${command} for all]`;
 }

@@ -18,7 +18,8 @@ export interface Memory {
   readonly updated_at?: string | undefined;
 }
 
-const MAX_FILE_BYTES = 1024 * 1024;
+/** Larger files are not read. */
+export const MAX_MEMORY_BYTES: number = 1024 * 1024;
 
 const memory = z.looseObject({
   id: z.string(),
@@ -28,9 +29,17 @@ const memory = z.looseObject({
   updated_at: z.string().optional().catch(undefined),
 });
 // One that cannot be read does not cost the others.
-const memories = z
-  .array(z.unknown())
-  .transform((items) => items.flatMap((item) => memory.safeParse(item).data ?? []));
+const memoryList = z.array(z.unknown()).transform((items): MemoryFile => {
+  const others = items.filter((item) => !memory.safeParse(item).success);
+  return { memories: items.flatMap((item) => memory.safeParse(item).data ?? []), others };
+});
+
+/** What a file of memories holds. */
+export interface MemoryFile {
+  readonly memories: readonly Memory[];
+  /** What is no memory, written by somebody else. */
+  readonly others: readonly unknown[];
+}
 
 /** Where the memories of a scope are kept; undefined when the user has no folder. */
 export function memoryFile(
@@ -47,13 +56,13 @@ export function memoryFile(
  * @param root the file has to lie inside, symbolic links resolved; undefined: anywhere
  * @throws Error when the file is there and cannot be used
  */
-export function readMemories(path: string, root: string | undefined): Memory[] {
+export function readMemories(path: string, root: string | undefined): MemoryFile {
   const real = realPath(path);
-  if (real === undefined) return [];
+  if (real === undefined) return { memories: [], others: [] };
   if (root !== undefined && !isInside(root, real)) throw new Error(`${path} leads out of the folder`);
-  const text = readRegularFile(real, MAX_FILE_BYTES);
-  if (text === undefined) throw new Error(`${path} is no file`);
-  return memories.parse(JSON.parse(text));
+  const text = readRegularFile(real, MAX_MEMORY_BYTES);
+  if (text === undefined) throw new Error(`${path} is no file of at most ${MAX_MEMORY_BYTES} bytes`);
+  return memoryList.parse(JSON.parse(text));
 }
 
 function realPath(path: string): string | undefined {

@@ -21,6 +21,14 @@ it("holds the date and the notes from the repository's root down to the folder",
   );
 });
 
+it("holds the beginning of a note that is too long", async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "CLAUDE.md"), `begin${"x".repeat(300_000)}`);
+  expect(userContext({ ...nobody, cwd: folder.path })).toMatch(
+    /\n# claudeMd\nbeginx{65531}\n<\/system-reminder>$/,
+  );
+});
+
 it("neither follows a link out of the folder nor waits for a pipe", async () => {
   await using folder = await temporaryFolder();
   const cwd = join(folder.path, "work");

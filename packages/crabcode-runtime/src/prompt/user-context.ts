@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside } from "../paths/is-inside.ts";
-import { readRegularFile } from "../text/read-regular-file.ts";
+import { readFileBeginning } from "../text/read-regular-file.ts";
 import { type MemoryScope, memoryFile, readMemories } from "./memories.ts";
 import { repositoryRoot } from "./repository-root.ts";
 
@@ -59,7 +59,7 @@ function memoryLines(scope: MemoryScope, place: { cwd: string; userFolder: strin
   const path = memoryFile(scope, place);
   if (path === undefined) return [];
   try {
-    const memories = readMemories(path, scope === "project" ? place.cwd : undefined);
+    const { memories } = readMemories(path, scope === "project" ? place.cwd : undefined);
     return memories.map(({ title, content }) => `[${scope}] ${title}: ${content}`);
   } catch {
     // A file that cannot be used is no reason to fail a turn; the tool says what is wrong with it.
@@ -71,7 +71,7 @@ function readNote(path: string, root: string): string {
   try {
     const real = realpathSync(path);
     if (!isInside(root, real)) return "";
-    return (readRegularFile(real, MAX_CHARS * 4) ?? "").trim();
+    return (readFileBeginning(real, MAX_CHARS * 4) ?? "").trim();
   } catch {
     // Most of these files do not exist; one that cannot be read is no reason to fail a turn.
     return "";

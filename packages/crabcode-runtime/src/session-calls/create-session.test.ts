@@ -49,7 +49,7 @@ describe("a session that is made", () => {
     await using fixture = await RuntimeFixture.create();
     const inner = join(fixture.cwd, "inner");
     await mkdir(join(fixture.cwd, ".git"));
-    await writeFile(join(fixture.cwd, ".git", "HEAD"), "ref: refs/heads/feature/x\n");
+    await writeFile(join(fixture.cwd, ".git", "HEAD"), "ref: refs/heads/feature/x\nand more\u001b[2J");
     await mkdir(inner);
     await symlink(inner, join(fixture.cwd, "link"));
     const { session } = await fixture.runtime.sessions.create({ cwd: join(fixture.cwd, "link") });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
 import { agentTranscriptPath } from "../agents/agent-run.ts";
@@ -13,7 +14,8 @@ import type { HistoryMessage, ListMessagesInput, MessagePage } from "./session-t
 
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const MAX_RESULT_BYTES = 1024 * 1024;
-const MAX_ID_CHARS = 64;
+/** What fits in a token as it is. */
+const PLAIN_ID = /^[\x20-\x7e]{1,64}$/;
 
 const messageKey = z.tuple([z.number(), z.string()]);
 
@@ -106,9 +108,9 @@ function placesOf(oldestFirst: readonly HistoryMessage[]): ReadonlyMap<HistoryMe
   return places;
 }
 
-/** Ids of messages from elsewhere may be longer than a token. */
+/** Ids of messages from elsewhere may be longer than a token, and differ only behind its end. */
 function shortId({ messageId }: HistoryMessage): string {
-  return messageId.slice(0, MAX_ID_CHARS);
+  return PLAIN_ID.test(messageId) ? messageId : createHash("sha256").update(messageId).digest("base64url");
 }
 
 /** The messages behind one; when that is not among them any more, those behind its place. */

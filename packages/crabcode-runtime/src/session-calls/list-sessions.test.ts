@@ -242,6 +242,24 @@ describe("a search", () => {
     expect((await sessions.list({ query: "login", pageSize: 1 })).totalSize).toBe(2);
   });
 
+  it("takes every query: with a NUL, of many words, in any alphabet, up to 1000 characters", async () => {
+    await using fixture = await RuntimeFixture.create({
+      script: [{ text: "ΟΔΟΣ İstanbul (a OR b) NEAR/2 x*" }],
+    });
+    await (await fixture.send("x", { session: { sessionId: "s", create: true } })).all();
+    for (const query of ["ΟΔΟΣ", "İstanbul", "(a OR b)", "near/2", "x*", "  "]) {
+      expect(await idsOf(fixture, { query })).toEqual(["s"]);
+    }
+    const words = Array.from({ length: 250 }, (_, at) => String.fromCodePoint(0x4e00 + at).repeat(3));
+    for (const query of ["abc\0def", "\0", "text:near", "ΟΔΟΣ AND", "-near", '"', words.join(" ")]) {
+      expect(await idsOf(fixture, { query })).toEqual([]);
+    }
+    expect(await refusal(fixture.runtime.sessions.list({ query: "é".repeat(1001) }))).toMatchObject({
+      reason: "FIELD_INVALID",
+      field: "query",
+    });
+  });
+
   it("finds what a crash kept from the index once the session was loaded", async () => {
     await using fixture = await RuntimeFixture.create({ script: [{ text: "hi" }], isDurable: true });
     await (await fixture.send("x", { session: { sessionId: "s", create: true } })).all();

@@ -1,12 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
+import { CrabcodeError } from "../crabcode-error.ts";
 import { decodePageToken, type ListIdentity, pageSizeOf } from "../paging/page-token.ts";
 import { takePage } from "../paging/take-page.ts";
+import { shuttingDown } from "../sessions/subscriptions.ts";
 import type { SessionFilter, SessionPosition, SessionRow } from "../store/session-index.ts";
+import { characterCount } from "../text/first-characters.ts";
 import { describeSession, liveState } from "./describe-session.ts";
 import type { SessionCallDeps } from "./session-call-deps.ts";
 import type { ListSessionsInput, SessionPage, SessionState } from "./session-types.ts";
 
+/** Each word is a condition of one statement, which takes so many. */
+const MAX_QUERY_CHARS = 1000;
 /** A look at every text ends after this; what it has found is then the answer. */
 const SCAN_LIMIT_MS = 2000;
 /** Other calls get their turn after so many sessions. */
@@ -19,6 +24,10 @@ const position = z.tuple([z.number(), z.string()]);
 export async function listSessions(deps: SessionCallDeps, input: ListSessionsInput): Promise<SessionPage> {
   const { registry, index } = deps;
   const { states = [], cwd = "", query = "" } = input;
+  if (characterCount(query) > MAX_QUERY_CHARS) {
+    const message = `query has more than ${MAX_QUERY_CHARS} characters`;
+    throw new CrabcodeError("FIELD_INVALID", message, { field: "query" });
+  }
   const size = pageSizeOf(input);
   const wanted = new Set(states.length === 0 ? ORDINARY : states);
   const identity = { list: "ListSessions", filter: [[...wanted].sort(), cwd, query] };
@@ -69,7 +78,7 @@ function fromIndex(
 
 /** For words that no index finds: looks at every session that fits otherwise, for a while. */
 async function fromTexts(
-  { index, environment }: SessionCallDeps,
+  { index, environment, database }: SessionCallDeps,
   filter: SessionFilter,
   { size, identity, after, words }: Page & { words: readonly string[] },
 ): Promise<FoundRows> {
@@ -79,6 +88,7 @@ async function fromTexts(
   let isComplete = true;
   for (const [count, row] of index.list(filter, { limit: -1 }).entries()) {
     if (count % SCAN_STEP === SCAN_STEP - 1) await setImmediate();
+    if (!database.isOpen) throw shuttingDown();
     isComplete = clock.monotonic() < endMs;
     if (!isComplete) break;
     if (index.hasAll(row, words)) found.push(row);

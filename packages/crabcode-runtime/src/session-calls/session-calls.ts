@@ -84,15 +84,17 @@ export class SessionCalls implements CrabcodeSessions {
   }
 
   async archive(sessionId: string, { interrupt = false }: CloseOptions = {}): Promise<SessionInfo> {
-    this.#change(sessionId);
     const { registry, index } = this.#deps;
     for (;;) {
+      this.#change(sessionId);
       await this.#unload(sessionId, interrupt);
-      if ((await registry.settled(sessionId)) !== undefined) continue;
-      return await registry.exclusively(sessionId, async () => {
+      registry.assertOpen();
+      const archived = registry.exclusively(sessionId, async () => {
         index.setArchived(sessionId, true);
         return this.get(sessionId);
       });
+      // Otherwise somebody has loaded it again.
+      if (archived !== undefined) return await archived;
     }
   }
 
@@ -109,21 +111,25 @@ export class SessionCalls implements CrabcodeSessions {
   }
 
   async delete(sessionId: string): Promise<SessionReference> {
-    this.#change(sessionId);
     const { registry, removal } = this.#deps;
-    const session = await registry.settled(sessionId);
-    const row = this.#change(sessionId);
-    if (session !== undefined || !row.isArchived || registry.isDefault(sessionId)) {
-      throw new CrabcodeError(
-        "NOT_ARCHIVED",
-        registry.isDefault(sessionId)
-          ? "the default session cannot be deleted"
-          : "only an archived session can be deleted",
-        { sessionId },
-      );
+    for (;;) {
+      this.#change(sessionId);
+      const session = await registry.settled(sessionId);
+      const row = this.#change(sessionId);
+      if (session !== undefined || !row.isArchived || registry.isDefault(sessionId)) {
+        throw new CrabcodeError(
+          "NOT_ARCHIVED",
+          registry.isDefault(sessionId)
+            ? "the default session cannot be deleted"
+            : "only an archived session can be deleted",
+          { sessionId },
+        );
+      }
+      const removed = registry.exclusively(sessionId, () => removal.remove(row));
+      if (removed === undefined) continue;
+      await removed;
+      return { sessionId };
     }
-    await registry.exclusively(sessionId, () => removal.remove(row));
-    return { sessionId };
   }
 
   async listMessages(input: ListMessagesInput): Promise<MessagePage> {

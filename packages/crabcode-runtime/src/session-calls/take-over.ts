@@ -7,7 +7,7 @@ import type { SessionCallDeps } from "./session-call-deps.ts";
  * none of that id, or it cannot work here.
  */
 export async function takeOver(
-  { registry, index, settings, database, transcripts, environment, workspaceRoots }: SessionCallDeps,
+  { registry, index, settings, database, transcripts, environment, workspaceRoots, removal }: SessionCallDeps,
   sessionId: string,
 ): Promise<void> {
   const { userFolder } = settings;
@@ -18,10 +18,18 @@ export async function takeOver(
   if (file === undefined) return;
   const { logger, ids } = environment;
   const known = (await readIndex(userFolder, logger)).get(sessionId) ?? {};
-  await registry.settled(sessionId);
-  // Another call may have been faster.
-  if (index.find(sessionId) !== undefined) return;
   const importer = new SessionImporter({ database, index, transcripts, roots: workspaceRoots, ids });
-  const { outcome, problem } = await registry.exclusively(sessionId, () => importer.import(file, known));
-  if (outcome === "refused") logger.warn({ sessionId, problem }, "a session of upstream was not taken over");
+  for (;;) {
+    await registry.settled(sessionId);
+    await removal.finish(sessionId);
+    registry.assertOpen();
+    // Another call may have been faster.
+    if (index.find(sessionId) !== undefined) return;
+    const taken = registry.exclusively(sessionId, () => importer.import(file, known));
+    if (taken === undefined) continue;
+    const { outcome, problem } = await taken;
+    if (outcome === "refused")
+      logger.warn({ sessionId, problem }, "a session of upstream was not taken over");
+    return;
+  }
 }

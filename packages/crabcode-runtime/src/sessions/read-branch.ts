@@ -9,13 +9,19 @@ export function readBranch(folder: string): string | undefined {
   try {
     for (let at = folder; ; at = dirname(at)) {
       const head = readHead(join(at, ".git"));
-      if (head !== undefined) return head.startsWith(BRANCH) ? head.slice(BRANCH.length).trim() : undefined;
+      if (head !== undefined) return nameIn(head);
       if (at === dirname(at)) return undefined;
     }
   } catch {
     // What cannot be read is nothing a session needs.
     return undefined;
   }
+}
+
+/** Of the first line: what follows it is no part of a name. */
+function nameIn(head: string): string | undefined {
+  const [line = ""] = head.split(/\p{Cc}/u);
+  return line.startsWith(BRANCH) ? line.slice(BRANCH.length).trim() : undefined;
 }
 
 /** A work tree beside its repository has a file that names the folder. */

@@ -6,6 +6,7 @@ import type { ResumedRun } from "../turn/loop-deps.ts";
 import { LoopEvents } from "../turn/loop-events.ts";
 import { cancelQuestions, openQuestions } from "../turn/open-questions.ts";
 import { findResumableStep } from "../turn/resumable-step.ts";
+import { settleLeftCells } from "./settle-left-cells.ts";
 import { completeTurn, type TurnHost } from "./turn-runner.ts";
 
 type Recovering = Pick<TurnHost, "parts" | "environment" | "questions">;
@@ -26,6 +27,7 @@ export interface RecoveredMessage {
  */
 export async function recoverOperations(host: Recovering): Promise<RecoveredMessage[]> {
   const { operations } = host.parts;
+  await settleLeftCells(host);
   const recovered: RecoveredMessage[] = [];
   for (const record of operations.unfinished()) {
     if (record.state === "queued") {

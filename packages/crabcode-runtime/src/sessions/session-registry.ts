@@ -81,8 +81,7 @@ export class SessionRegistry {
     }
     if (!create) throw new CrabcodeError("SESSION_NOT_FOUND", "no session has that id");
     const folder = await this.chooseFolder(cwd, "crabcode-cwd");
-    await this.#deps.removal.finish(sessionId);
-    await this.#released(sessionId);
+    for (let wait = this.#emptied(sessionId); wait !== undefined; wait = this.#emptied(sessionId)) await wait;
     this.assertOpen();
     onFound(sessionId);
     const session = await this.#load(
@@ -95,7 +94,7 @@ export class SessionRegistry {
 
   /** A loaded or stored session; undefined when there is none with that id. */
   async find(sessionId: string, onFound: OnFound = () => {}): Promise<Session | undefined> {
-    await this.#released(sessionId);
+    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId);
     this.assertOpen();
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) {
@@ -117,7 +116,7 @@ export class SessionRegistry {
 
   /** As {@link SessionRegistry.peek}, when what is being loaded or closed right now has come to its end. */
   async settled(sessionId: string): Promise<Session | undefined> {
-    await this.#released(sessionId);
+    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId);
     // Whoever loads it hears why it could not be loaded.
     return await this.#sessions.get(sessionId)?.catch(() => undefined);
   }
@@ -148,8 +147,7 @@ export class SessionRegistry {
    */
   async create({ sessionId, cwd }: NewSession, insert: () => void): Promise<Session> {
     const { environment, removal } = this.#deps;
-    await removal.finish(sessionId);
-    await this.#released(sessionId);
+    for (let wait = this.#emptied(sessionId); wait !== undefined; wait = this.#emptied(sessionId)) await wait;
     this.assertOpen();
     this.assertUnused(sessionId);
     insert();
@@ -170,19 +168,19 @@ export class SessionRegistry {
   }
 
   /**
-   * Does something with a session that is not in memory, and keeps it from being loaded meanwhile. Nothing may be awaited
-   * between the look that it is not in memory and this.
+   * Does something with a session that is not in memory, and keeps it from being loaded meanwhile. Undefined, and nothing
+   * is done, when it is in memory, comes into it or is held so already: what {@link SessionRegistry.settled} said may be
+   * over when its caller hears of it.
    */
-  exclusively<Result>(sessionId: string, job: () => Promise<Result>): Promise<Result> {
+  exclusively<Result>(sessionId: string, job: () => Promise<Result>): Promise<Result> | undefined {
+    if (this.#sessions.has(sessionId) || this.#closing.has(sessionId)) return undefined;
     const done = job();
     const settled = done.then(
       () => {},
       () => {},
     );
     this.#closing.set(sessionId, settled);
-    void settled.then(() => {
-      if (this.#closing.get(sessionId) === settled) this.#closing.delete(sessionId);
-    });
+    void settled.then(() => this.#closing.delete(sessionId));
     return done;
   }
 
@@ -199,6 +197,10 @@ export class SessionRegistry {
     this.#isClosing = true;
     await Promise.allSettled([...this.#sessions.values(), ...this.#closing.values()]);
     return this.loaded;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
   }
 
   /** @throws CrabcodeError SHUTTING_DOWN */
@@ -220,9 +222,12 @@ export class SessionRegistry {
     cleanUp.defer(() => session.close());
   }
 
-  /** Resolves when the session is neither being unloaded nor held by {@link SessionRegistry.exclusively}. */
-  async #released(sessionId: string): Promise<void> {
-    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId);
+  /** What a new session of that id has to wait for: the end of an earlier one. Undefined when there is nothing left of it. */
+  #emptied(sessionId: string): Promise<void> | undefined {
+    const { removal } = this.#deps;
+    return (
+      this.#closing.get(sessionId) ?? (removal.isPending(sessionId) ? removal.finish(sessionId) : undefined)
+    );
   }
 
   async #default(onFound: OnFound): Promise<Session> {

@@ -64,6 +64,11 @@ export async function runTurn(host: TurnHost, operation: Operation): Promise<voi
     const outcome = await runOrReport(host, operation, { events, beginning });
     const isWell = ENDED_WELL.has(outcome.reason);
     await settleNotification(host, operation, isWell);
+    const { epoch, seq } = parts.bus;
+    host.cells?.leave({
+      left: () => parts.operations.addLeftCells({ operationId, epoch, afterSeq: operation.afterSeq ?? seq }),
+      ended: () => parts.operations.removeLeftCells(operationId),
+    });
     await completeTurn(host, {
       operationId,
       event: turnComplete(outcome),

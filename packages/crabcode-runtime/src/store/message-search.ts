@@ -11,9 +11,11 @@ const INDEXED_WORD_CHARS = 3;
  */
 const MAX_TEXTS = 2 ** 24;
 
-/** Words of a query: those an index can find, and those that need a look at every text. All are lower case. */
+/** Words of a query. */
 export interface SearchWords {
+  /** Those an index can find, as they were given: it has its own idea of what letters are the same. */
   readonly indexed: readonly string[];
+  /** Those that need a look at every text; lower case. */
   readonly scanned: readonly string[];
 }
 
@@ -33,9 +35,15 @@ export class MessageSearch {
   }
 
   split(query: string): SearchWords {
-    const words = [...new Set(query.toLowerCase().split(/\s+/u))].filter((word) => word !== "");
-    const isIndexed = (word: string): boolean => this.#hasIndex && characterCount(word) >= INDEXED_WORD_CHARS;
-    return { indexed: words.filter(isIndexed), scanned: words.filter((word) => !isIndexed(word)) };
+    const words = new Map(query.split(/\s+/u).map((word) => [word.toLowerCase(), word]));
+    words.delete("");
+    // For the index a text ends at a NUL, and the quote behind it would be missing.
+    const isIndexed = (word: string): boolean =>
+      this.#hasIndex && characterCount(word) >= INDEXED_WORD_CHARS && !word.includes("\0");
+    return {
+      indexed: [...words.values()].filter(isIndexed),
+      scanned: [...words].filter(([, word]) => !isIndexed(word)).map(([folded]) => folded),
+    };
   }
 
   /** Takes in the text of a message; `ordinal` is its place in the transcript. Part of the caller's transaction. */
@@ -118,7 +126,7 @@ export class MessageSearch {
 }
 
 /** SQL that is true for sessions with the word in the title or in a text; it takes the word, then its pattern. */
-export const HAS_WORD: string = `(instr(trivium_fold(title), ?) > 0 OR id IN (
+export const HAS_WORD: string = `(instr(trivium_fold(title), trivium_fold(?)) > 0 OR id IN (
   SELECT session_id FROM session_numbers WHERE number IN (
     SELECT rowid / ${MAX_TEXTS} FROM message_index WHERE message_index MATCH ?)))`;
 

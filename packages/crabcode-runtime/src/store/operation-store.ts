@@ -69,6 +69,19 @@ const operationRow = z
     }),
   );
 
+/** A turn whose programs go on after its end, and where its events begin. */
+export interface LeftCells {
+  readonly operationId: string;
+  readonly epoch: string;
+  readonly afterSeq: number;
+}
+
+const leftCellsRow = z
+  .object({ operation_id: z.string(), epoch: z.string(), after_seq: z.number() })
+  .transform(
+    (row): LeftCells => ({ operationId: row.operation_id, epoch: row.epoch, afterSeq: row.after_seq }),
+  );
+
 /** The turns of one session, as they go on. Every call is durable when it returns. */
 export class OperationStore {
   readonly #database: DatabaseSync;
@@ -183,6 +196,30 @@ export class OperationStore {
       .prepare("SELECT * FROM operations WHERE session_id = ? AND state <> 'ended' ORDER BY rowid")
       .all(this.#sessionId)
       .map((row) => operationRow.parse(row));
+  }
+
+  /** Programs of a turn that has ended go on. */
+  addLeftCells({ operationId, epoch, afterSeq }: LeftCells): void {
+    this.#database
+      .prepare(
+        "INSERT OR REPLACE INTO left_cells (session_id, operation_id, epoch, after_seq) VALUES (?, ?, ?, ?)",
+      )
+      .run(this.#sessionId, operationId, epoch, afterSeq);
+  }
+
+  /** They have ended. */
+  removeLeftCells(operationId: string): void {
+    this.#database
+      .prepare("DELETE FROM left_cells WHERE session_id = ? AND operation_id = ?")
+      .run(this.#sessionId, operationId);
+  }
+
+  /** Turns whose programs went on when the process ended, or had just ended. */
+  leftCells(): LeftCells[] {
+    return this.#database
+      .prepare("SELECT operation_id, epoch, after_seq FROM left_cells WHERE session_id = ? ORDER BY rowid")
+      .all(this.#sessionId)
+      .map((row) => leftCellsRow.parse(row));
   }
 
   /** Events that retention leaves alone: the ends of turns whose keys are remembered. */

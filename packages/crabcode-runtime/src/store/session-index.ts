@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { inTransaction } from "@trivium/core/node";
 import { z } from "zod";
+import { knownTime } from "./known-time.ts";
 import { HAS_WORD, hasWordParameters, MessageSearch, type SearchWords } from "./message-search.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 
@@ -31,7 +32,7 @@ export interface SessionFilter {
   readonly wantsStored: boolean;
   /** Undefined: any. */
   readonly cwd: string | undefined;
-  /** Lower case; each is in the title or in a message. */
+  /** Each is in the title or in a message, whatever its case. */
   readonly words: readonly string[];
 }
 
@@ -159,12 +160,23 @@ export class SessionIndex {
     });
   }
 
+  /** Sessions with messages that were not taken in: an earlier release knew of no search. */
+  incomplete(): string[] {
+    return this.#database
+      .prepare("SELECT id FROM sessions WHERE indexed_count < message_count ORDER BY updated_at_ms DESC")
+      .all()
+      .map((row) => String(row["id"]));
+  }
+
   /** Takes in what the transcript holds and the index does not: a process may end between the two. */
   reconcile(sessionId: string, entries: readonly TranscriptEntry[]): void {
     const row = this.#database.prepare("SELECT indexed_count FROM sessions WHERE id = ?").get(sessionId);
-    const indexedCount = Number(row?.["indexed_count"] ?? 0);
-    if (indexedCount === entries.length) return;
+    const knownCount = Number(row?.["indexed_count"] ?? 0);
+    if (knownCount === entries.length) return;
+    // Of a transcript that lost lines nothing need be where it was.
+    const indexedCount = knownCount > entries.length ? 0 : knownCount;
     inTransaction(this.#database, () => {
+      if (indexedCount < knownCount) this.#search.remove(sessionId);
       for (const [ordinal, { message }] of entries.entries()) {
         if (ordinal >= indexedCount) this.#search.add(sessionId, ordinal, message);
       }
@@ -197,6 +209,5 @@ function where(filter: SessionFilter): [string, SQLInputValue[]] {
 }
 
 function timeOf(timestamp: string): number {
-  const atMs = Date.parse(timestamp);
-  return Number.isNaN(atMs) ? 0 : atMs;
+  return knownTime(Date.parse(timestamp)) ?? 0;
 }

@@ -16,6 +16,11 @@ export type OnSessionRemoved = (session: {
   readonly cwd: string;
 }) => void | Promise<void>;
 
+/** Whether the rows of a session are removed and its files are not, or perhaps not. */
+export function isBeingRemoved(database: DatabaseSync, sessionId: string): boolean {
+  return database.prepare("SELECT 1 FROM removals WHERE session_id = ?").get(sessionId) !== undefined;
+}
+
 /** What removing a session takes. */
 export interface SessionRemovalDeps {
   readonly database: DatabaseSync;
@@ -60,6 +65,11 @@ export class SessionRemoval {
     await this.finish(sessionId).catch((cause: unknown) => {
       this.#deps.logger.error({ sessionId, cause }, "files of a deleted session could not be removed");
     });
+  }
+
+  /** Whether there are files of a removed session that would become those of a new one. */
+  isPending(sessionId: string): boolean {
+    return isBeingRemoved(this.#deps.database, sessionId);
   }
 
   /** Removes what an earlier removal left, so that a new session of that id begins empty. */

@@ -83,6 +83,9 @@ export const storeMigrations: readonly string[] = [
   `CREATE TABLE outside_questions (
      session_id TEXT NOT NULL, tool_use_id TEXT NOT NULL, request TEXT NOT NULL,
      PRIMARY KEY (session_id, tool_use_id)) STRICT`,
+  `CREATE TABLE left_cells (
+     session_id TEXT NOT NULL, operation_id TEXT NOT NULL, epoch TEXT NOT NULL, after_seq INTEGER NOT NULL,
+     PRIMARY KEY (session_id, operation_id)) STRICT`,
 ];
 
 const sessionRow = z

@@ -55,6 +55,33 @@ it("changes and forgets what it is told to, and keeps what it does not know", as
   ]);
 });
 
+it("takes no more than it can read again, and loses nothing that it cannot read", async () => {
+  await using fixture = await create([
+    memory({ action: "create", title: "t", content: "é".repeat(10_000) }),
+    memory({ action: "delete", memory_id: "0" }),
+    memory({ action: "create", title: "t", content: "é".repeat(10_000) }),
+    memory({ action: "list" }),
+    { text: "done" },
+  ]);
+  const path = join(fixture.cwd, ".crabcode", "memories.json");
+  await mkdir(join(fixture.cwd, ".crabcode"));
+  const large = Array.from({ length: 104 }, (_, id) => ({
+    id: `${id}`,
+    title: "",
+    content: "x".repeat(10_000),
+  }));
+  await writeFile(path, JSON.stringify([{ title: "written by hand" }, ...large]));
+  const turn = await (await fixture.send("x")).all();
+  const results = turn.filter(({ type }) => type === "tool_result").map(({ result }) => result);
+  expect(results).toEqual([
+    "Error: the memories would have more than 1048576 bytes; delete some first",
+    "Memory 0 deleted.",
+    "Error: the memories would have more than 1048576 bytes; delete some first",
+    expect.stringMatching(/^1 \[project\]/),
+  ]);
+  expect(JSON.parse(await readFile(path, "utf8"))).toContainEqual({ title: "written by hand" });
+});
+
 it("asks before it writes, not before it reads, and writes nothing outside the project", async () => {
   await using fixture = await create(
     [

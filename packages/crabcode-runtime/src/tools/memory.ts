@@ -2,7 +2,13 @@ import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { isInside } from "../paths/is-inside.ts";
-import { type Memory, type MemoryScope, memoryFile, readMemories } from "../prompt/memories.ts";
+import {
+  MAX_MEMORY_BYTES,
+  type Memory,
+  type MemoryScope,
+  memoryFile,
+  readMemories,
+} from "../prompt/memories.ts";
 import { defineTool, failed, type Tool, type ToolOutcome } from "./tool.ts";
 
 const MAX_TITLE_CHARS = 200;
@@ -43,17 +49,18 @@ export function createMemory({ newId, userFolder }: MemoryToolOptions): Tool {
       const path = memoryFile(scope, { cwd, userFolder });
       if (path === undefined) return failed("Error: this server has no folder for memories of the user");
       const root = scope === "project" ? cwd : undefined;
-      if (call.action === "list") return listed(readMemories(path, root), scope);
+      if (call.action === "list") return listed(readMemories(path, root).memories, scope);
       const at = new Date(clock.now()).toISOString();
       return await toolbox.exclusively([path], async () => {
         const before = readMemories(path, root);
-        const changed = change(before, call, { newId, at });
+        const changed = change(before.memories, call, { newId, at });
         if (typeof changed === "string") return failed(`Error: ${changed}`);
-        await writeMemories(path, {
-          root,
-          memories: changed.memories,
-          temporaryName: `.memories-${newId()}`,
-        });
+        const text = `${JSON.stringify([...before.others, ...changed.memories], undefined, 2)}\n`;
+        if (Buffer.byteLength(text) > MAX_MEMORY_BYTES) {
+          const message = `the memories would have more than ${MAX_MEMORY_BYTES} bytes; delete some first`;
+          return failed(`Error: ${message}`);
+        }
+        await writeMemories(path, { root, text, temporaryName: `.memories-${newId()}` });
         return { result: changed.result, isError: false };
       });
     },
@@ -111,11 +118,7 @@ function change(
 /** A file that was written half would cost all memories, so the new one takes the place of the old whole. */
 async function writeMemories(
   path: string,
-  {
-    root,
-    memories,
-    temporaryName,
-  }: { root: string | undefined; memories: readonly Memory[]; temporaryName: string },
+  { root, text, temporaryName }: { root: string | undefined; text: string; temporaryName: string },
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const folder = await realpath(dirname(path));
@@ -124,7 +127,7 @@ async function writeMemories(
   try {
     const file = await open(temporary, "wx", 0o600);
     try {
-      await file.writeFile(`${JSON.stringify(memories, undefined, 2)}\n`);
+      await file.writeFile(text);
       await file.sync();
     } finally {
       await file.close();

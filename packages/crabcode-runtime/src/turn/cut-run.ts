@@ -63,7 +63,7 @@ export async function settleCutRun(run: CutRun): Promise<void> {
 }
 
 /** Before the results of the calls that had started their cells. */
-function settleNestedCalls({ events, published }: CutRun): void {
+export function settleNestedCalls({ events, published }: Pick<CutRun, "events" | "published">): void {
   for (const { parentToolUseId, wasWaiting, ...call } of cutNestedCalls(published)) {
     const outcome = wasWaiting ? interrupted : { result: CRASHED_RESULT, isError: true };
     publishResult({ events: events.nested(parentToolUseId) }, { ...call, problem: undefined }, outcome);

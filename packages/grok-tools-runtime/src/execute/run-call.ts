@@ -213,6 +213,7 @@ function toContext(
     timeoutMs: ownTimeoutMs,
     promptId: call.options.promptId,
     choiceAsker: call.options.choiceAsker,
+    authorise: call.options.authorise,
     touched: (file) => toolset.resources.fileTouched({ ...file, callId }),
     remindersEnabled: toolset.remindersEnabled,
     parameterName: (canonical) =>

@@ -45,6 +45,7 @@ function requestOf(task: ScheduledTask, lastOutput?: string): SubagentRequest {
     description: `scheduled task ${task.id}`,
     type: "general-purpose",
     owner: "schedule",
+    authorise: task.authorise,
     outputCap: OUTPUT_CAP_BYTES,
   };
 }

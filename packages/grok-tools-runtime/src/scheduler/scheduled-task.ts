@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CallOptions } from "../execute/call-options.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { MAX_SECONDS, MIN_SECONDS } from "./interval.ts";
 
@@ -12,6 +13,8 @@ export interface ScheduledTask {
   readonly durable: boolean;
   /** The host runs the prompt; else a child does. */
   readonly foreground: boolean;
+  /** What the call was held to that gave the prompt; its runs are held to it, too. Undefined: to nothing. */
+  authorise?: CallOptions["authorise"];
   readonly createdAtMs: number;
   lastFiredAtMs: number | undefined;
   readonly expiresAtMs: number | undefined;
@@ -103,6 +106,11 @@ export function toSavedTask(task: ScheduledTask): JsonObject {
     generation: task.generation,
     revision: task.revision,
   };
+}
+
+/** Whether a task outlives its process. A check of a call does not, and no child may run without it. */
+export function isLasting({ durable, foreground, authorise }: ScheduledTask): boolean {
+  return durable && (foreground || authorise === undefined);
 }
 
 /** When a task is due. */

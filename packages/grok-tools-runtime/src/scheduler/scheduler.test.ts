@@ -265,6 +265,19 @@ describe("Scheduler runs in the background", () => {
     expect(told.at(-1)).toMatchObject({ type: "ScheduledTaskFired", subagent_id: "child-1", revision: 2 });
   });
 
+  it("are held to what the call was held to that gave the prompt", async () => {
+    const subagents = fakeSubagents((child) => child.finish());
+    const { scheduler, clock } = harness(subagents);
+    const [first, second] = [() => Promise.resolve("no"), () => Promise.resolve("never")];
+    const task = scheduler.create({ ...background, authorise: first });
+    await clock.advance(5 * MINUTE_MS);
+    scheduler.update(task, { intervalSecs: 600, prompt: undefined, authorise: undefined });
+    await clock.advance(10 * MINUTE_MS);
+    scheduler.update(task, { intervalSecs: undefined, prompt: "look", authorise: second });
+    await clock.advance(10 * MINUTE_MS);
+    expect(subagents.children.map(({ request }) => request.authorise)).toEqual([first, first, second]);
+  });
+
   it("are left out while the last one goes on, which announces the task again", async () => {
     const subagents = fakeSubagents();
     const { scheduler, clock, told } = harness(subagents);

@@ -1,9 +1,17 @@
+import type { CallOptions } from "../execute/call-options.ts";
 import type { JsonValue } from "../json.ts";
 import type { ToolNotification } from "../notifications/tool-notification.ts";
 import type { ResourceDefinition, SessionScope } from "../session-resource.ts";
 import { isStillRunning, startRun } from "./background-run.ts";
 import { describeInterval } from "./interval.ts";
-import { nextFireMs, readSchedule, type ScheduledTask, toSavedTask, toTime } from "./scheduled-task.ts";
+import {
+  isLasting,
+  nextFireMs,
+  readSchedule,
+  type ScheduledTask,
+  toSavedTask,
+  toTime,
+} from "./scheduled-task.ts";
 
 /** Tasks of one session. */
 export const MAX_TASKS = 50;
@@ -20,12 +28,16 @@ export interface NewTask {
   readonly durable: boolean;
   readonly foreground: boolean;
   readonly isDueAtOnce: boolean;
+  /** Asked before each call of its runs. Such a task ends with the process. */
+  readonly authorise?: CallOptions["authorise"];
 }
 
 /** What can change. */
 export interface TaskChange {
   readonly intervalSecs: number | undefined;
   readonly prompt: string | undefined;
+  /** Goes with a new prompt. */
+  readonly authorise?: CallOptions["authorise"];
 }
 
 /** The scheduled tasks of one session, with one timer for the next of them. */
@@ -54,7 +66,7 @@ export class Scheduler {
   }
 
   /** Adds a task. The caller has checked that there is room. */
-  create({ intervalSecs, prompt, durable, foreground, isDueAtOnce }: NewTask): ScheduledTask {
+  create({ intervalSecs, prompt, durable, foreground, isDueAtOnce, authorise }: NewTask): ScheduledTask {
     const { clock, ids } = this.#scope;
     const nowMs = clock.now();
     const task: ScheduledTask = {
@@ -63,6 +75,7 @@ export class Scheduler {
       prompt,
       durable,
       foreground,
+      authorise,
       createdAtMs: isDueAtOnce ? nowMs - intervalSecs * 1000 : nowMs,
       lastFiredAtMs: undefined,
       expiresAtMs: nowMs + LIFE_MS,
@@ -79,8 +92,9 @@ export class Scheduler {
   }
 
   /** Changes a task. It keeps its phase, unless the new interval makes it due: then a whole interval begins. */
-  update(task: ScheduledTask, { intervalSecs, prompt }: TaskChange): void {
+  update(task: ScheduledTask, { intervalSecs, prompt, authorise }: TaskChange): void {
     const nowMs = this.#scope.clock.now();
+    if (prompt !== undefined) task.authorise = authorise;
     if (prompt !== undefined && prompt !== task.prompt) {
       task.prompt = prompt;
       task.chainResetPending = true;
@@ -128,7 +142,7 @@ export class Scheduler {
 
   /** The durable tasks; undefined when there is nothing to keep. */
   save(): JsonValue | undefined {
-    const tasks = this.list().filter(({ durable }) => durable);
+    const tasks = this.list().filter(isLasting);
     if (tasks.length === 0 && this.#occurrenceJournal === undefined) return undefined;
     return {
       tasks: tasks.map(toSavedTask),
@@ -136,12 +150,12 @@ export class Scheduler {
     };
   }
 
-  /** Ends the timer. Durable tasks go on with the next session of this id; the others are over. */
+  /** Ends the timer. Lasting tasks go on with the next session of this id; the others are over. */
   close(): void {
     this.#isClosed = true;
     this.#timer?.[Symbol.dispose]();
     this.#timer = undefined;
-    for (const task of this.list()) if (!task.durable) this.#remove(task, "shutdown");
+    for (const task of this.list()) if (!isLasting(task)) this.#remove(task, "shutdown");
   }
 
   #arm(): void {

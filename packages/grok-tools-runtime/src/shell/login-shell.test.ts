@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { systemClock } from "@trivium/core";
+import { randomIds, silentLogger, systemClock } from "@trivium/core";
 import { temporaryFolder } from "@trivium/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCommandRunner, type ProcessRunner } from "../process/create-command-runner.ts";
@@ -7,6 +7,7 @@ import { testRuntime } from "../testing/test-runtime.ts";
 import { getTaskOutput } from "../tools/grok-build/get-task-output/get-task-output.ts";
 import { killTask } from "../tools/grok-build/kill-task/kill-task.ts";
 import { runTerminalCmd } from "../tools/grok-build/run-terminal-cmd/run-terminal-cmd.ts";
+import { LoginShells } from "./login-shell.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let runner: ProcessRunner;
@@ -76,6 +77,20 @@ describe("the profile of the user", () => {
     expect(path[0]).toBe(`${session.home}/own`);
     expect(new Set(path).size).toBe(path.length);
     expect(path).toContain("/usr/bin");
+  });
+
+  it("is what the profile sets, not what the first command happened to have", async () => {
+    await using home = await temporaryFolder();
+    await writeFile(`${home.path}/.bash_profile`, 'export FLAVOUR=sweet ADDED="$BASE:more"');
+    const { signal } = new AbortController();
+    const place = { sessionDirectory: home.path, sessionFolder: home.path, sessionSignal: signal };
+    const ports = { programRunner: runner.programs, ids: randomIds, logger: silentLogger };
+    const shells = new LoginShells({ ...ports, ...place });
+    const env = { PATH: "/usr/bin:/bin", HOME: home.path, BASE: "base", ONLY_FOR_ONE_TOOL: "x" };
+    const { variables } = await shells.state("/bin/bash", { env, signal });
+    // Where the system's profile sets a search path it is one of them.
+    const { PATH: _path, ...others } = variables;
+    expect(others).toEqual({ FLAVOUR: "sweet", ADDED: "base:more" });
   });
 
   it("adds functions and aliases, for a shell that remembers too", async () => {

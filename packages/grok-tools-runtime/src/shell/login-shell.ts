@@ -82,24 +82,27 @@ export class LoginShells {
       .toString("utf8")
       .split(new RegExp(`\\0?${mark}\\0`));
     if (variables === undefined || written === undefined) throw new Error(`the login shell ended: ${reason}`);
-    if (written.trim() === "") return { variables: toVariables(variables), definitionsFile: undefined };
+    const own = toVariables(variables, env);
+    if (written.trim() === "") return { variables: own, definitionsFile: undefined };
     const folder = logFolder(sessionFolder);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const definitionsFile = join(folder, `.login-${basename(program)}`);
     await writeFile(definitionsFile, `builtin shopt -s expand_aliases\n${written}`, { mode: 0o600 });
-    return { variables: toVariables(variables), definitionsFile };
+    return { variables: own, definitionsFile };
   }
 }
 
 /** Those that belong to one process or to a place the commands do not have are left out. */
 const UNKEPT =
-  /^(_|PWD|OLDPWD|SHLVL|BASH_FUNC_.*|.*_proxy|GROK_SANDBOX.*|GROK_AGENT|SUDO_ASKPASS|SSH_ASKPASS|GROK_ASKPASS|ELECTRON_RUN_AS_NODE|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|WAYLAND_DISPLAY|GPG_TTY)$/i;
+  /^(_|_TRIVIUM_.*|PWD|OLDPWD|SHLVL|BASH_FUNC_.*|.*_proxy|GROK_SANDBOX.*|GROK_AGENT|SUDO_ASKPASS|SSH_ASKPASS|GROK_ASKPASS|ELECTRON_RUN_AS_NODE|SSH_AUTH_SOCK|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|WAYLAND_DISPLAY|GPG_TTY)$/i;
 
-function toVariables(listed: string): Record<string, string> {
+/** What the shell was given itself is no doing of the profile: other tools of the session may not have it. */
+function toVariables(listed: string, given: Readonly<Record<string, string>>): Record<string, string> {
   const entries = listed.split("\0").flatMap((line): [string, string][] => {
     const at = line.indexOf("=");
-    const name = line.slice(0, at);
-    return at > 0 && /^\w+$/.test(name) && !UNKEPT.test(name) ? [[name, line.slice(at + 1)]] : [];
+    const [name, value] = [line.slice(0, at), line.slice(at + 1)];
+    const isKept = at > 0 && /^\w+$/.test(name) && !UNKEPT.test(name) && given[name] !== value;
+    return isKept ? [[name, value]] : [];
   });
   return Object.fromEntries(entries);
 }

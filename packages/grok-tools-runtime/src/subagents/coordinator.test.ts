@@ -126,6 +126,16 @@ it("keeps 256 ends for the model", async () => {
   expect(test.children.takeCompletions()).toEqual([]);
 });
 
+it("counts what it was told as well, so that long prompts do not pile up", async () => {
+  const test = coordinator();
+  const prompt = "x".repeat(24 * 1024 * 1024);
+  for (const id of ["a", "b", "c"]) {
+    const child = await test.start({ id, prompt });
+    await child.cancel("test");
+  }
+  expect(test.children.list().map(({ id }) => id)).toEqual(["b", "c"]);
+});
+
 it("forgets the oldest ends when their texts are larger than 64 MiB together", async () => {
   const test = coordinator();
   const output = "x".repeat(24 * 1024 * 1024);

@@ -2,7 +2,7 @@ import type { Child } from "./child.ts";
 
 /** Ended children that stay known. */
 const MAX_COUNT = 1024;
-/** Bytes of the texts they ended with. */
+/** Bytes of the texts they began and ended with. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 /** Children that have ended, oldest first, bounded. The newest one stays in any case. */
@@ -16,7 +16,9 @@ export class EndedChildren {
 
   /** Adds one. Returns those that are forgotten for it. */
   add(child: Child): Child[] {
-    const bytes = Buffer.byteLength(child.end?.output ?? "") + Buffer.byteLength(child.end?.error ?? "");
+    const { end, plan } = child;
+    const texts = [plan.request.prompt, child.description, end?.output ?? "", end?.error ?? ""];
+    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
     this.#bytesOf.set(child, bytes);
     this.#bytes += bytes;
     const forgotten: Child[] = [];

@@ -121,17 +121,18 @@ describe("the cells of conversations", () => {
   });
 
   it("tell a dead worker apart from a failed program", async () => {
-    const called = Promise.withResolvers<void>();
+    const called = Promise.withResolvers<AbortSignal>();
     await using session = open({
-      called: () => {
-        called.resolve();
+      called: ({ signal }) => {
+        called.resolve(signal);
         return new Promise(() => {});
       },
     });
     const { observation } = session.start({ code: "await tools.Echo({})", tools, ...budget });
-    await called.promise;
+    const signal = await called.promise;
     for (const pid of workerPids()) process.kill(pid, "SIGKILL");
     expect(await observation).toMatchObject({ state: "lost" });
+    expect(signal.aborted).toBe(true);
   });
 
   it("read the options of a program's first line", () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import {
   chmod,
   lstat,
@@ -229,6 +229,20 @@ it("goes on after a call that was ended in the middle", async () => {
   place.onRun = undefined;
   await place.repository.forget(["refs/sessions/s/one"]);
   await expect(lstat(place.repositoryPath)).rejects.toThrow("ENOENT");
+});
+
+it("looks again when the files have changed under its hands", async () => {
+  await using place = await createPlace();
+  await place.write("a", "first");
+  await place.write("b", "first");
+  place.onRun = ({ argv }) => {
+    if (!argv.includes("--add")) return;
+    place.onRun = undefined;
+    rmSync(place.at("a"));
+    mkdirSync(place.at("a"));
+    writeFileSync(place.at("a/inner"), "second");
+  };
+  expect((await place.repository.take({})).files).toEqual(["a/inner", "b"]);
 });
 
 it("does not look where a link in the place of the folder leads", async () => {

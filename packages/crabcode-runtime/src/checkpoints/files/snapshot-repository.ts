@@ -63,22 +63,18 @@ export class SnapshotRepository {
     { also = [], refName }: { readonly also?: readonly string[]; readonly refName?: string },
     signal?: AbortSignal,
   ): Promise<Snapshot> {
-    const { run, folder, excluded } = this.#options;
-    await assertInPlace(folder);
-    await this.#prepare(signal);
-    const listOutside = (at: string): Promise<Uint8Array> => this.#listOutside(at, signal);
-    const listed = await listFiles({ run, folder, excluded, listOutside, signal }, also);
-    this.#assertSize(listed);
-    const files = listed.map(({ path }) => path);
-    const snapshotId = await this.#writeTree(files, signal).catch(async (cause: unknown) => {
+    await assertInPlace(this.#options.folder);
+    const snapshot = await this.#keep(also, signal).catch(async (cause: unknown) => {
+      // The reason of the signal may be one of these errors too.
+      signal?.throwIfAborted();
       if (!TriviumError.isInstance(cause) || cause.kind !== "unavailable") throw cause;
-      // The index only saves time. One that a power cut has damaged is made again.
-      await this.#prepare(signal);
+      // Files may have changed since they were listed. The index only saves time: a power cut may have damaged it.
       await rm(join(this.#options.path, "index"), { force: true });
-      return this.#writeTree(files, signal);
+      return await this.#keep(also, signal);
     });
+    const { snapshotId } = snapshot;
     if (refName !== undefined) await this.#git({ args: ["update-ref", refName, snapshotId], signal });
-    return { snapshotId, files };
+    return snapshot;
   }
 
   /** Paths of the files of a snapshot. */
@@ -152,6 +148,16 @@ export class SnapshotRepository {
   async remove(): Promise<void> {
     this.#isReady = false;
     await rm(this.#options.path, { recursive: true, force: true });
+  }
+
+  async #keep(also: readonly string[], signal: AbortSignal | undefined): Promise<Snapshot> {
+    await this.#prepare(signal);
+    const { run, folder, excluded } = this.#options;
+    const listOutside = (at: string): Promise<Uint8Array> => this.#listOutside(at, signal);
+    const listed = await listFiles({ run, folder, excluded, listOutside, signal }, also);
+    this.#assertSize(listed);
+    const files = listed.map(({ path }) => path);
+    return { snapshotId: await this.#writeTree(files, signal), files };
   }
 
   async #prepare(signal?: AbortSignal): Promise<void> {

@@ -20,6 +20,8 @@ interface Death {
   readonly call: string;
   /** Which of its calls; default: the first. */
   readonly nth?: number;
+  /** This write before fails with a full disk after three quarters of it. */
+  readonly failsAt?: number;
 }
 
 const replacing: readonly Death[] = [
@@ -73,29 +75,29 @@ describe("an edit whose process is killed", { timeout: 20_000 }, () => {
     { at: "midway", call: "handle.write", nth: 5, isDone: true },
     { at: "after", call: "handle.truncate", isDone: true },
     { at: "before", call: "unlink", isDone: true },
+    // A write that fails: the old content is put back.
+    { at: "before", call: "handle.write", nth: 6, failsAt: 5, isDone: false },
+    { at: "midway", call: "handle.write", nth: 6, failsAt: 5, isDone: false },
     // One that shrinks has nothing to grow by.
     { at: "midway", call: "handle.write", nth: 4, growsTo: SHORT, isDone: true },
     { at: "before", call: "handle.truncate", growsTo: SHORT, isDone: true },
     { at: "after", call: "handle.truncate", growsTo: SHORT, isDone: true },
-  ])(
-    "$at $call of a file with two names: the next start leaves one content under both",
-    async (death) => {
-      await using folder = await temporaryFolder();
-      await using data = await temporaryFolder();
-      const path = join(folder.path, "a.txt");
-      await writeFile(path, OLD);
-      await link(path, join(folder.path, "b.txt"));
-      const after = death.growsTo ?? NEW;
-      await editAndDie(path, death, { dataDir: data.path, after });
-      await recoverInterruptedWrites({ dataDir: data.path, logger: silentLogger });
-      for (const name of ["a.txt", "b.txt"]) {
-        expect((await readFile(join(folder.path, name), "utf8")) === (death.isDone ? after : OLD)).toBe(true);
-      }
-      // Nothing of ours was ever in the folder, and nothing stays with the server.
-      expect((await readdir(folder.path)).toSorted()).toEqual(["a.txt", "b.txt"]);
-      expect(await readdir(writeJournalFolder(data.path))).toEqual([]);
-    },
-  );
+  ])("$at $call of a file with two names: the next start leaves one content under both", async (death) => {
+    await using folder = await temporaryFolder();
+    await using data = await temporaryFolder();
+    const path = join(folder.path, "a.txt");
+    await writeFile(path, OLD);
+    await link(path, join(folder.path, "b.txt"));
+    const after = death.growsTo ?? NEW;
+    await editAndDie(path, death, { dataDir: data.path, after });
+    await recoverInterruptedWrites({ dataDir: data.path, logger: silentLogger });
+    for (const name of ["a.txt", "b.txt"]) {
+      expect((await readFile(join(folder.path, name), "utf8")) === (death.isDone ? after : OLD)).toBe(true);
+    }
+    // Nothing of ours was ever in the folder, and nothing stays with the server.
+    expect((await readdir(folder.path)).toSorted()).toEqual(["a.txt", "b.txt"]);
+    expect(await readdir(writeJournalFolder(data.path))).toEqual([]);
+  });
 
   it.each<Death>([
     { at: "after", call: "open" },
@@ -192,7 +194,7 @@ async function runAndDie(death: Death, program: string): Promise<void> {
 }
 
 /** Defines `arm`, after which the process dies at that call. */
-function deadly({ at, call, nth = 1 }: Death): string {
+function deadly({ at, call, nth = 1, failsAt = 0 }: Death): string {
   return `
     import fs from "node:fs/promises";
     import { syncBuiltinESMExports } from "node:module";
@@ -209,7 +211,13 @@ function deadly({ at, call, nth = 1 }: Death): string {
     let seen = 0;
     const arm = () => { isArmed = true; };
     owner[name] = async function (...values) {
-      if (!isArmed || !counts(values) || ++seen < ${nth}) return await original.apply(this, values);
+      if (!isArmed || !counts(values)) return await original.apply(this, values);
+      seen += 1;
+      if (seen === ${failsAt}) {
+        await original.call(this, values[0], values[1], Math.floor(values[2] * 0.75), values[3]);
+        throw Object.assign(new Error("no space is left"), { code: "ENOSPC" });
+      }
+      if (seen < ${nth}) return await original.apply(this, values);
       if (${at === "before"}) die();
       if (${at === "midway"}) values[2] = Math.ceil(values[2] / 2);
       await original.apply(this, values);

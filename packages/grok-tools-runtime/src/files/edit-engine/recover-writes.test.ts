@@ -90,7 +90,11 @@ describe("a start after a write in place was interrupted", () => {
   });
 
   it("judges each block of a large file by itself, since the power may fail between any of them", async () => {
-    const blocks = (letters: string): string => [...letters].map((letter) => letter.repeat(4096)).join("");
+    const blocks = (letters: string): string =>
+      letters
+        .split("")
+        .map((letter) => letter.repeat(4096))
+        .join("");
     await interrupted({ before: blocks("aaa"), after: blocks("bbb") }, blocks("aba"));
     await start();
     expect((await readFile(path, "utf8")) === blocks("bbb")).toBe(true);

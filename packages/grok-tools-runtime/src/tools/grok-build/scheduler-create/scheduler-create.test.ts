@@ -1,5 +1,6 @@
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { describe, expect, it } from "vitest";
+import { fakeSubagents } from "../../../testing/fake-subagents.ts";
 import { testRuntime } from "../../../testing/test-runtime.ts";
 import { toolContext } from "../../../testing/tool-context.ts";
 import type { ToolContext } from "../../../tool.ts";
@@ -35,6 +36,17 @@ describe("GrokBuild:scheduler_create", () => {
   it("suggests a background command for something that happens once", async () => {
     const run = schedulerCreate.run({ interval: "5m", prompt: "p", recurring: false }, toolContext());
     await expect(run).rejects.toMatchObject({ suggestion: expect.stringContaining("background command") });
+  });
+
+  it("is nothing for subagents, whose runs would be as deep as those of the host", async () => {
+    const subagents = fakeSubagents();
+    const child = await subagents.start({ prompt: "p", description: "d", owner: "background" });
+    const context = (promptId: string) => toolContext({ subagents, promptId });
+    await expect(create(context(child.id))).rejects.toMatchObject({
+      code: ErrorCode.INVALID_INPUT,
+      details: { code: "scheduler_depth_exceeded" },
+    });
+    expect(await create(context("turn"))).toMatch(/^[0-9a-f]{12}$/);
   });
 
   it("needs something to change", async () => {
@@ -110,6 +122,25 @@ describe("a session with scheduled tasks", () => {
     await using session = await test.runtime.openSession({ id: "s", tools: ids });
     const { result } = await session.execute("scheduler_list", {});
     expect(result).toMatchObject({ output: { tasks: [{ prompt: "kept" }] } });
+  });
+
+  it("forgets those with the server whose call was held to a check, and says so", async () => {
+    await using test = await testRuntime(tools);
+    const authorise = () => Promise.resolve(undefined);
+    {
+      await using session = await test.runtime.openSession({ id: "s", tools: ids });
+      const input = { interval: "5m", prompt: "p", durable: true };
+      const { result } = await session.execute("scheduler_create", input, { authorise });
+      expect(result).toMatchObject({ promptText: expect.stringContaining("It ends with the server") });
+      await session.execute(
+        "scheduler_create",
+        { ...input, prompt: "host", foreground: true },
+        { authorise },
+      );
+    }
+    await using session = await test.runtime.openSession({ id: "s", tools: ids });
+    const { result } = await session.execute("scheduler_list", {});
+    expect(result).toMatchObject({ output: { tasks: [{ prompt: "host" }] } });
   });
 });
 

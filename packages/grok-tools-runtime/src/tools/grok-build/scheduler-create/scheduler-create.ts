@@ -3,7 +3,7 @@ import { z } from "zod";
 import { absentable, lenientBoolean } from "../../../input/lenient.ts";
 import { isJsonObject, type JsonObject } from "../../../json.ts";
 import { describeInterval, parseInterval } from "../../../scheduler/interval.ts";
-import { nextFireMs, type ScheduledTask, toTime } from "../../../scheduler/scheduled-task.ts";
+import { isLasting, nextFireMs, type ScheduledTask, toTime } from "../../../scheduler/scheduled-task.ts";
 import { MAX_TASKS, scheduler } from "../../../scheduler/scheduler.ts";
 import { shorten } from "../../../shorten.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../tool.ts";
@@ -65,6 +65,13 @@ export const schedulerCreate: Tool = defineTool({
 });
 
 function createOrUpdate(given: SchedulerCreateInput, context: ToolContext<undefined>): ToolResult {
+  const { promptId, subagents } = context;
+  if (promptId !== undefined && subagents.get(promptId) !== undefined) {
+    // Its runs would start where those of the host do, however deep it is.
+    throw new ToolError(ErrorCode.INVALID_INPUT, "a subagent cannot schedule anything", {
+      details: { code: "scheduler_depth_exceeded" },
+    });
+  }
   const taskId = given.task_id?.trim() ?? "";
   return taskId === "" ? create(given, context) : update(taskId, given, context);
 }
@@ -89,7 +96,8 @@ function create(given: SchedulerCreateInput, context: ToolContext<undefined>): T
     });
   }
   const { durable, foreground, fire_immediately: isDueAtOnce } = given;
-  return answer(tasks.create({ intervalSecs, prompt, durable, foreground, isDueAtOnce }), false);
+  const { authorise } = context;
+  return answer(tasks.create({ intervalSecs, prompt, durable, foreground, isDueAtOnce, authorise }), false);
 }
 
 function update(
@@ -113,6 +121,7 @@ function update(
   tasks.update(task, {
     intervalSecs: interval === undefined ? undefined : toSeconds(interval, context),
     prompt: prompt === undefined ? undefined : toPrompt(prompt, context),
+    authorise: context.authorise,
   });
   return answer(task, true);
 }
@@ -138,14 +147,16 @@ function toPrompt(prompt: string, { parameterName }: ToolContext<undefined>): st
 }
 
 function answer(task: ScheduledTask, updated: boolean): ToolResult {
-  const { id, intervalSecs, expiresAtMs } = task;
+  const { id, intervalSecs, expiresAtMs, durable } = task;
   const humanSchedule = describeInterval(intervalSecs);
   const nextMs = nextFireMs(task);
   const isInVain = expiresAtMs !== undefined && nextMs >= expiresAtMs;
   const promptText = isInVain
     ? `The scheduled task ${id} was ${updated ? "updated" : "created"} (${humanSchedule}), but it ends at ${toTime(expiresAtMs)}, before its next run.`
     : `The scheduled task ${id} was ${updated ? "updated" : "created"}: ${humanSchedule}, next at ${toTime(nextMs)}.`;
-  return { output: { type: "SchedulerCreate", id, humanSchedule, updated }, promptText };
+  const isCut = durable && !isLasting(task);
+  const limit = isCut ? " It ends with the server, since what it may do is known only until then." : "";
+  return { output: { type: "SchedulerCreate", id, humanSchedule, updated }, promptText: promptText + limit };
 }
 
 /** A refusal with the original's code in its details. */
