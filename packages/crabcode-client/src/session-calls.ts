@@ -44,7 +44,7 @@ export interface ListSessionsOptions extends PageSettings {
   readonly states?: readonly SessionStateName[] | undefined;
   /** Exactly this folder. */
   readonly cwd?: string | undefined;
-  /** Words that all occur in the title or in messages. */
+  /** Words that all occur in the title or in messages, up to 1 000 characters. */
   readonly query?: string | undefined;
 }
 

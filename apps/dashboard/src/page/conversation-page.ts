@@ -20,6 +20,10 @@ export class ConversationPage {
   readonly #client: CrabcodeClient;
   readonly #start: PageStart;
   readonly #conversation: Conversation;
+  /** The turn that ends next began with a message of this page. */
+  #isOwnTurn = false;
+  /** Name of the model in use. */
+  #model = "";
 
   private constructor(client: CrabcodeClient, start: PageStart) {
     this.#client = client;
@@ -47,13 +51,13 @@ export class ConversationPage {
     await showHistory(client, { sessionId, conversation: page.#conversation });
     const names = models.map(({ name }) => element("option", { value: name, textContent: name }));
     controls.model.replaceChildren(...names);
-    if (current !== undefined) controls.model.value = current;
+    if (current !== undefined) page.#showModel(current);
     return page;
   }
 
   /**
    * Follows the session. Resolves with `closed` when the session was, with `reopen` when a turn has ended whose
-   * beginning this page has not seen.
+   * beginning this page has not seen: it was under way already, or somebody else's message began it.
    *
    * @throws TriviumError when the server refuses or cannot be reached
    */
@@ -63,9 +67,11 @@ export class ConversationPage {
     for await (const event of this.#client.subscribe({ sessionId, afterSeq: after })) {
       this.#conversation.apply(event);
       if (event.type === "server.connected") this.#showConnected();
-      if (event.type === "model_change") controls.model.value = event.model_profile;
+      if (event.type === "model_change") this.#showModel(event.model_profile);
       this.#showState();
-      if (isBusy && event.type === "turn_complete") return "reopen";
+      if (event.type !== "turn_complete") continue;
+      if (isBusy || !this.#isOwnTurn) return "reopen";
+      this.#isOwnTurn = false;
     }
     return "closed";
   }
@@ -78,7 +84,15 @@ export class ConversationPage {
     controls.stop.addEventListener("click", () => this.#try(() => this.#interrupt()), { signal });
     controls.mode.addEventListener("change", () => this.#try(() => this.#switchMode()), { signal });
     controls.model.addEventListener("change", () => this.#try(() => this.#switchModel()), { signal });
-    return { [Symbol.dispose]: () => listening.abort() };
+    controls.send.disabled = false;
+    return {
+      [Symbol.dispose]() {
+        listening.abort();
+        // Nobody would take what is sent now.
+        controls.send.disabled = true;
+        controls.stop.disabled = true;
+      },
+    };
   }
 
   #submitOnEnter(event: KeyboardEvent): void {
@@ -93,6 +107,7 @@ export class ConversationPage {
     if (text.trim() === "") return;
     controls.message.value = "";
     this.#conversation.say(text);
+    this.#isOwnTurn = true;
     this.#showState();
     this.#try(() => this.#send(text));
   }
@@ -100,7 +115,12 @@ export class ConversationPage {
   /** The events come through the subscription; the turn's own stream is left once the message is in. */
   async #send(text: string): Promise<void> {
     const turn = this.#client.send(text, { sessionId: this.#start.sessionId, isDetached: true });
-    for await (const _event of turn) return;
+    try {
+      for await (const _event of turn) return;
+    } catch (error) {
+      this.#isOwnTurn = false;
+      throw error;
+    }
   }
 
   async #interrupt(): Promise<void> {
@@ -113,7 +133,17 @@ export class ConversationPage {
   }
 
   async #switchModel(): Promise<void> {
-    await this.#client.switchModel(controls.model.value, this.#start);
+    try {
+      await this.#client.switchModel(controls.model.value, this.#start);
+    } catch (error) {
+      this.#showModel(this.#model);
+      throw error;
+    }
+  }
+
+  #showModel(name: string): void {
+    this.#model = name;
+    controls.model.value = name;
   }
 
   async #answer(question: QuestionEntry, answer: QuestionAnswer): Promise<void> {

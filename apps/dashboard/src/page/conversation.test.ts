@@ -27,6 +27,26 @@ describe("a conversation on the page", () => {
     ]);
   });
 
+  it("shows an open question once, and another one of its id when that was settled", () => {
+    const question = { type: "choice_request", question: "?", options: ["a"], multiple: false } as const;
+    const asked = { ...question, tool_use_id: "s/c1/1", agent_id: null };
+    apply(asked, asked);
+    expect(entries).toHaveLength(1);
+    apply(
+      {
+        type: "choice_response",
+        tool_use_id: "s/c1/1",
+        selected: ["a"],
+        cancelled: false,
+        agent_id: null,
+        resolution: "answered",
+      },
+      asked,
+    );
+    expect(entries).toMatchObject([{ outcome: "a" }, { kind: "choice" }]);
+    expect(entries[1]).not.toHaveProperty("outcome");
+  });
+
   it("takes back what a retry discards", () => {
     apply({ type: "stream_text", text: "Hello" });
     apply({

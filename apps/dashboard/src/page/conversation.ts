@@ -235,8 +235,9 @@ export class Conversation {
   }
 
   #ask(id: string, question: QuestionEntry): void {
-    // Open questions are sent again with every connection.
-    if (this.#questions.has(id)) return;
+    // Open questions are sent again with every connection; a settled one leaves its id to others.
+    const known = this.#questions.get(id);
+    if (known !== undefined && known.outcome === undefined) return;
     this.#questions.set(id, question);
     this.#add(question);
   }

@@ -10,14 +10,17 @@ export type AnswerQuestion = (question: QuestionEntry, answer: QuestionAnswer) =
 
 /** A question with its buttons, until somebody has answered it. */
 export function questionElement(entry: QuestionEntry, answer: AnswerQuestion): EntryElement {
-  const outcome = element("p", { className: "outcome" });
-  const buttons = element("div", { className: "buttons" });
+  const outcome = element("p", { className: "outcome", tabIndex: -1 });
+  const buttons = element("div", { className: "buttons", role: "group", ariaLabel: entry.title });
+  let isAnsweredHere = false;
   const send = async (given: QuestionAnswer): Promise<void> => {
+    isAnsweredHere = true;
     setDisabled(buttons, true);
     try {
       await answer(entry, given);
     } catch (error) {
       if (entry.outcome !== undefined) return;
+      isAnsweredHere = false;
       outcome.textContent = error instanceof Error ? error.message : "the answer could not be sent";
       setDisabled(buttons, false);
     }
@@ -38,6 +41,9 @@ export function questionElement(entry: QuestionEntry, answer: AnswerQuestion): E
       if (entry.outcome === undefined) return;
       buttons.remove();
       outcome.textContent = entry.outcome;
+      // The button that had the keyboard is gone: who goes on with Tab goes on from here.
+      const isNowhere = document.activeElement === null || document.activeElement === document.body;
+      if (isAnsweredHere && isNowhere) outcome.focus({ preventScroll: true });
     },
   };
 }

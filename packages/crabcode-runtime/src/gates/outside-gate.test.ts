@@ -237,6 +237,35 @@ describe("a call from outside", () => {
     await expect(waiting).rejects.toThrow("gone");
   });
 
+  it("is settled by the next process also when one before it had its id", async () => {
+    await using fixture = await RuntimeFixture.create({ isDurable: true });
+    const { sessionId } = await fixture.runtime.listModels("");
+    const gate = await fixture.runtime.openGate(sessionId);
+    const bus = await fixture.watch({ sessionId });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const answered = gate.permit(call("c1", { signal }));
+    await bus.find({ type: "permission_request" });
+    await fixture.runtime.respondPermission({ sessionId, toolUseId: "c1", isAllowed: true });
+    await answered;
+    const { epoch, seq } = await bus.find({ type: "permission_response" });
+    const again = gate.permit(call("c1", { signal }));
+    await bus.find({ type: "permission_request" }, 2);
+    {
+      await using crashed = await fixture.afterCrash();
+      const { events } = await crashed.runtime.subscribe({
+        session: { sessionId },
+        afterSeq: `${String(epoch)}:${String(seq)}`,
+      });
+      expect(await new Reader(events).find({ type: "permission_response" })).toMatchObject({
+        tool_use_id: "c1",
+        resolution: "cancelled",
+      });
+    }
+    controller.abort(new Error("gone"));
+    await expect(again).rejects.toThrow("gone");
+  });
+
   it("that was answered just before its process was killed is not settled twice", async () => {
     const clock = new ManualClock();
     const log = await new MemoryEventLogStore({ clock }).open("s");
@@ -271,6 +300,30 @@ describe("a call from outside", () => {
       { type: "choice_response", tool_use_id: "c2", resolution: "cancelled" },
     ]);
     expect(forgotten).toEqual(["c1", "c2"]);
+  });
+
+  it("is refused when its id is that of a question that waits, which goes on waiting", async () => {
+    await using test = await open();
+    const { fixture, sessionId, gate, bus } = test;
+    const other = await fixture.runtime.openGate(sessionId);
+    const permitted = gate.permit(call("c1"));
+    await bus.find({ type: "permission_request", tool_use_id: "c1" });
+    await expect(other.permit(call("c1"))).rejects.toMatchObject({ kind: "alreadyExists" });
+    await expect(other.choose({ ...choice, toolUseId: "c1" })).rejects.toMatchObject({ kind: "alreadyExists" });
+    await fixture.runtime.respondPermission({ sessionId, toolUseId: "c1", isAllowed: true });
+    expect(await permitted).toBeUndefined();
+  });
+
+  it("is refused when the session was deleted, and a choice is cancelled", async () => {
+    await using fixture = await RuntimeFixture.create();
+    const { sessions } = fixture.runtime;
+    const { session } = await sessions.create({ sessionId: "asked" });
+    const gate = await fixture.runtime.openGate(session.sessionId);
+    await sessions.archive("asked");
+    await sessions.delete("asked");
+    const gone = "the session that was to be asked cannot be had: no session has that id";
+    expect(await gate.permit(call("c1", { wish: "allow" }))).toBe(gone);
+    expect(await gate.choose(choice)).toMatchObject({ isCancelled: true, resolution: "cancelled" });
   });
 
   it("does not come through a gate to a session that is not there", async () => {

@@ -73,7 +73,7 @@ export class OutsideGate implements Disposable {
    * Why a call must not be made; undefined when it may.
    *
    * @param turns questions of one caller, which are asked one by one: what an answer grants, the next needs not ask
-   * @throws the reason of the call's signal when it aborts
+   * @throws the reason of the call's signal when it aborts; TriviumError `alreadyExists`
    */
   async permit(call: OutsideCall, turns: OneAtATime): Promise<string | undefined> {
     const first = this.#decide(call);
@@ -85,7 +85,7 @@ export class OutsideGate implements Disposable {
     });
   }
 
-  /** @throws the reason of the choice's signal when it aborts */
+  /** @throws the reason of the choice's signal when it aborts; TriviumError `alreadyExists` */
   async choose({ signal, ...choice }: OutsideChoice, turns: OneAtATime): Promise<ChoiceVerdict> {
     const { questions, timeoutMs } = this.#deps;
     const { toolUseId: tool_use_id, question, options, multiple } = choice;
@@ -137,7 +137,9 @@ export class OutsideGate implements Disposable {
     signal: AbortSignal,
     ask: (request: Request, signal: AbortSignal) => Promise<Verdict>,
   ): Promise<Verdict> {
-    const { journal } = this.#deps;
+    const { journal, questions } = this.#deps;
+    // Before the journal, which would hold this one in place of the other.
+    questions.assertFree(null, request.tool_use_id);
     using linked = linkSignals([signal, this.#closing.signal]);
     journal.asked(request);
     try {

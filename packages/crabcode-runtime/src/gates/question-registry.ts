@@ -122,6 +122,12 @@ export class QuestionRegistry {
     return this.#settled.has(questionKey(agentId, toolUseId));
   }
 
+  /** @throws TriviumError `alreadyExists` while a question with that address waits: it is not to be lost */
+  assertFree(agentId: string | null, toolUseId: string): void {
+    if (!this.#pending.has(questionKey(agentId, toolUseId))) return;
+    throw new TriviumError("alreadyExists", "another question with that tool_use_id waits for its answer");
+  }
+
   /** Asks and waits, if it is still needed. `permission_response` is published before this resolves. */
   async askPermission(request: PermissionRequestEvent, options: AskOptions): Promise<PermissionVerdict> {
     const early = this.#announced.get(questionKey(request.agent_id, request.tool_use_id));
@@ -197,6 +203,7 @@ export class QuestionRegistry {
   ): Promise<Outcome> {
     const { bus, clock } = this.#deps;
     const key = questionKey(request.agent_id, request.tool_use_id);
+    this.assertFree(request.agent_id, request.tool_use_id);
     const expiresAt = timeoutMs === 0 ? null : new Date(clock.now() + timeoutMs).toISOString();
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const pending: Pending = {

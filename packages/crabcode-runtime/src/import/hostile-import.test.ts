@@ -220,6 +220,30 @@ describe("an import that does not succeed", () => {
     expect(await refusal(fixture.runtime.sessions.get("s"))).toMatchObject({ reason: "SESSION_NOT_FOUND" });
   });
 
+  it.each([
+    ["written", "BEFORE INSERT ON agents BEGIN SELECT RAISE(ABORT, 'full'); END"],
+    // Fails with the end of the transaction, when the files are in place.
+    ["kept", "AFTER INSERT ON agents BEGIN INSERT INTO late VALUES (1); END"],
+  ])("leaves nothing when its rows cannot be %s", async (_what, trigger) => {
+    await using made = await upstream();
+    const { fixture, project, transcripts } = made;
+    await made.write("s", [message("u1")]);
+    await writeFile(join(project, "s.agents.json"), JSON.stringify([{ agent_id: "a" }]));
+    await mkdir(join(project, "s.agents"));
+    await writeFile(join(project, "s.agents", "a.jsonl"), `${JSON.stringify(message("x1"))}\n`);
+    const path = join(fixture.dataDir, "crabcode", "sessions.sqlite");
+    const database = new DatabaseSync(path);
+    database.exec(`CREATE TABLE owner (id INTEGER PRIMARY KEY);
+      CREATE TABLE late (id INTEGER REFERENCES owner DEFERRABLE INITIALLY DEFERRED);
+      CREATE TRIGGER full ${trigger}`);
+    expect(await made.import()).toMatchObject([{ outcome: "refused" }]);
+    database.exec("DROP TRIGGER full; DROP TABLE late; DROP TABLE owner");
+    database.close();
+    expect(await readdir(transcripts)).toEqual([]);
+    fixture.runtime = fixture.start();
+    expect((await fixture.runtime.sessions.create({ sessionId: "s" })).session.messageCount).toBe(0);
+  });
+
   it("is one of a session whose removal is not over, which would take the new files too", async () => {
     await using made = await upstream();
     const { fixture } = made;

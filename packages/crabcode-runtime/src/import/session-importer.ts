@@ -123,6 +123,7 @@ export class SessionImporter {
       }
       files.move();
     });
+    files.keep();
     this.#deps.index.reconcile(row.sessionId, entriesOf(records));
   }
 

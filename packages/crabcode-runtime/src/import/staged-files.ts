@@ -11,6 +11,7 @@ export class StagedFiles implements AsyncDisposable {
   readonly folder: string;
   readonly #transcripts: string;
   readonly #sessionId: string;
+  #moved: string[] = [];
 
   private constructor(transcripts: string, sessionId: string) {
     this.folder = join(transcripts, `.import-${sessionId}`);
@@ -25,24 +26,24 @@ export class StagedFiles implements AsyncDisposable {
     return files;
   }
 
-  /** Brings them where they belong, all or none. What an earlier session left there is replaced. */
+  /** Brings them where they belong. What an earlier session left there is replaced. */
   move(): void {
-    const moved: string[] = [];
-    try {
-      for (const name of [`${this.#sessionId}.jsonl`, `${this.#sessionId}.agents`]) {
-        const [from, to] = [join(this.folder, name), join(this.#transcripts, name)];
-        rmSync(to, { recursive: name.endsWith(".agents"), force: true });
-        if (!existsSync(from)) continue;
-        renameSync(from, to);
-        moved.push(to);
-      }
-    } catch (thrown) {
-      for (const path of moved) rmSync(path, { recursive: true, force: true });
-      throw thrown;
+    for (const name of [`${this.#sessionId}.jsonl`, `${this.#sessionId}.agents`]) {
+      const [from, to] = [join(this.folder, name), join(this.#transcripts, name)];
+      rmSync(to, { recursive: name.endsWith(".agents"), force: true });
+      if (!existsSync(from)) continue;
+      renameSync(from, to);
+      this.#moved.push(to);
     }
   }
 
+  /** What was moved has its rows. */
+  keep(): void {
+    this.#moved = [];
+  }
+
+  /** Removes everything that was not kept. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true });
+    for (const path of [this.folder, ...this.#moved]) await rm(path, { recursive: true, force: true });
   }
 }

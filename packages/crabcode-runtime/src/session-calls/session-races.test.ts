@@ -68,3 +68,25 @@ describe("a session that is loaded while it is being", () => {
     expect((await sessions.get("s")).state).toBe(state === "idle" ? "stored" : "archived");
   });
 });
+
+describe("a session that could not be closed properly", () => {
+  it("is there for whoever waited for that", async () => {
+    await using fixture = await RuntimeFixture.create({
+      script: [{ tool_calls: [{ id: "c", name: "Read", input: { file_path: "f" } }] }, { text: "b" }],
+    });
+    await (await fixture.send("x", { session: { sessionId: "s", create: true } })).all();
+    const reached = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    fixture.toolbox.onDispose = () => {
+      fixture.toolbox.onDispose = () => Promise.resolve();
+      reached.resolve();
+      return release.promise;
+    };
+    const closing = fixture.runtime.sessions.close("s").catch((thrown: unknown) => String(thrown));
+    await reached.promise;
+    const resuming = fixture.runtime.sessions.resume("s");
+    release.reject(new Error("stuck"));
+    expect((await resuming).session).toMatchObject({ state: "idle", messageCount: 4 });
+    expect(await closing).toMatch(/stuck/);
+  });
+});

@@ -69,7 +69,7 @@ export interface ListSessionsInput extends PageRequest {
   readonly states?: readonly SessionState[];
   /** "": any; else exactly this folder. */
   readonly cwd?: string;
-  /** Words that all occur in the title or in messages, whatever their case. */
+  /** Words that all occur in the title or in messages, whatever their case; up to 1 000 characters. */
   readonly query?: string;
 }
 

@@ -1,6 +1,6 @@
 import { OutsideGate } from "../gates/outside-gate.ts";
 import type { PermissionPolicy } from "../gates/permission-policy.ts";
-import type { QuestionRegistry } from "../gates/question-registry.ts";
+import { type QuestionRegistry, questionKey } from "../gates/question-registry.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
 
 /** What the gate is made of. */
@@ -20,11 +20,12 @@ export function openOutsideGate({ environment, parts, policy, questions }: GateH
     questions,
     timeoutMs: settings.permissions.requestTimeoutMs,
     journal: {
-      asked: (request) =>
-        store.addOutsideQuestion(sessionId, {
-          toolUseId: request.tool_use_id,
-          request: JSON.stringify(request),
-        }),
+      asked(request) {
+        const { tool_use_id: toolUseId } = request;
+        // Callers may use an id again; that the one before was settled says nothing of this one.
+        store.removeSettledQuestion(sessionId, questionKey(null, toolUseId));
+        store.addOutsideQuestion(sessionId, { toolUseId, request: JSON.stringify(request) });
+      },
       settled: (toolUseId) => store.removeOutsideQuestion(sessionId, toolUseId),
       unsettled: () => store.outsideQuestions(sessionId),
     },

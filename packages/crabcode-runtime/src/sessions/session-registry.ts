@@ -94,7 +94,7 @@ export class SessionRegistry {
 
   /** A loaded or stored session; undefined when there is none with that id. */
   async find(sessionId: string, onFound: OnFound = () => {}): Promise<Session | undefined> {
-    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId);
+    for (let wait = this.#left(sessionId); wait !== undefined; wait = this.#left(sessionId)) await wait;
     this.assertOpen();
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) {
@@ -116,7 +116,7 @@ export class SessionRegistry {
 
   /** As {@link SessionRegistry.peek}, when what is being loaded or closed right now has come to its end. */
   async settled(sessionId: string): Promise<Session | undefined> {
-    while (this.#closing.has(sessionId)) await this.#closing.get(sessionId);
+    for (let wait = this.#left(sessionId); wait !== undefined; wait = this.#left(sessionId)) await wait;
     // Whoever loads it hears why it could not be loaded.
     return await this.#sessions.get(sessionId)?.catch(() => undefined);
   }
@@ -222,12 +222,16 @@ export class SessionRegistry {
     cleanUp.defer(() => session.close());
   }
 
-  /** What a new session of that id has to wait for: the end of an earlier one. Undefined when there is nothing left of it. */
+  /** Resolves when the session may be in memory no more. Undefined when it is neither being unloaded nor held. */
+  #left(sessionId: string): Promise<void> | undefined {
+    // Whoever unloads it hears what went wrong with that.
+    return this.#closing.get(sessionId)?.catch(() => {});
+  }
+
+  /** What a new session of that id has to wait for: the end of an earlier one. Undefined when nothing is left of that. */
   #emptied(sessionId: string): Promise<void> | undefined {
     const { removal } = this.#deps;
-    return (
-      this.#closing.get(sessionId) ?? (removal.isPending(sessionId) ? removal.finish(sessionId) : undefined)
-    );
+    return this.#left(sessionId) ?? (removal.isPending(sessionId) ? removal.finish(sessionId) : undefined);
   }
 
   async #default(onFound: OnFound): Promise<Session> {

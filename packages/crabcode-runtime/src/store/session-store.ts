@@ -268,4 +268,10 @@ export class SessionStore {
       )
       .run(sessionId, entry.keep);
   }
+
+  removeSettledQuestion(sessionId: string, key: string): void {
+    this.#database
+      .prepare("DELETE FROM settled_questions WHERE session_id = ? AND key = ?")
+      .run(sessionId, key);
+  }
 }

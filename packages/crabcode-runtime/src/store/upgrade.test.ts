@@ -99,12 +99,13 @@ describe("a time that no message can hold", () => {
   it("in a transcript leaves the session listed as it was", async () => {
     await using fixture = await RuntimeFixture.create({ script: [{ text: "a" }], isDurable: true });
     await (await fixture.send("x", { session: { sessionId: "s", create: true } })).all();
+    const { updatedAtMs } = await fixture.runtime.sessions.get("s");
     await fixture.closeRuntime();
     const line = { type: "user", uuid: "u", timestamp: "+275760-09-13T00:00:00.000Z", content: "late" };
     const transcript = join(fixture.dataDir, "crabcode", "transcripts", "s.jsonl");
     await appendFile(transcript, `${JSON.stringify(line)}\n`);
     fixture.runtime = fixture.start();
     const { session } = await fixture.runtime.sessions.resume("s");
-    expect(session).toMatchObject({ messageCount: 3, updatedAtMs: fixture.clock.now() });
+    expect(session).toMatchObject({ messageCount: 3, updatedAtMs });
   });
 });

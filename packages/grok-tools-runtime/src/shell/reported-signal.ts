@@ -1,7 +1,10 @@
-import { readFile, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { basename } from "node:path";
 import type { CommandEnd } from "../process/command-runner.ts";
+
+/** More than bash has to say. The command can write into the report, too. */
+const MAX_REPORT_BYTES = 64 * 1024;
 
 /**
  * Runs the rest of its arguments as a job and has bash write into the file `$0` how that ended: bash knows the signal
@@ -35,7 +38,7 @@ export function reportingSignals(
  */
 export async function withReport(end: CommandEnd, file: string): Promise<CommandEnd> {
   // A report that is gone reports nothing.
-  const report = await readFile(file, "utf8").catch(() => "");
+  const report = await readEnd(file).catch(() => "");
   await rm(file, { force: true }).catch(() => {});
   // What bash says of its job, the last time: its number, its process, then how it is.
   const last = [...report.matchAll(/^\[\d+\][ +-]*(?:\d+ )?([A-Z].*)$/gm)].at(-1)?.[1];
@@ -44,4 +47,12 @@ export async function withReport(end: CommandEnd, file: string): Promise<Command
   const number = (end.exitCode ?? 0) - 128;
   const entry = Object.entries(constants.signals).find(([, value]) => value === number);
   return entry === undefined ? end : { ...end, exitCode: null, signal: entry[0] };
+}
+
+async function readEnd(path: string): Promise<string> {
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const bytes = Buffer.alloc(Math.min(size, MAX_REPORT_BYTES));
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length);
+  return bytes.toString("utf8", 0, bytesRead);
 }

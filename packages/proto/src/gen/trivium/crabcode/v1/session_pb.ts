@@ -294,7 +294,8 @@ export type ListSessionsRequest = Message$1<"trivium.crabcode.v1.ListSessionsReq
   cwd: string;
 
   /**
-   * Words that all occur in the title or in messages, upper and lower case alike. "": any session.
+   * Words that all occur in the title or in messages, upper and lower case alike; up to 1 000 characters. "": any
+   * session.
    *
    * @generated from field: string query = 5;
    */
