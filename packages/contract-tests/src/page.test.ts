@@ -80,11 +80,68 @@ describe.skipIf(!existsSync(executablePath))("the page at /", () => {
     expect(await page.locator("#entries img").count()).toBe(0);
   });
 
-  async function signIn(): Promise<void> {
+  it("takes no token that no call can carry", async () => {
     await page.goto(server.url);
-    await page.getByLabel("Token").fill("a-token-for-this-test");
+    await page.getByLabel("Token").fill("t\u00f6ken\u2026");
+    await page.getByRole("button", { name: "Connect" }).click();
+    expect(await page.locator("#token:invalid").count()).toBe(1);
+    await page.getByLabel("Token").fill(" a-token-for-this-test ");
     await page.getByRole("button", { name: "Connect" }).click();
     await page.getByText("connected to").waitFor();
+  });
+
+  it("tries again while the server does not answer", async () => {
+    await signIn();
+    const calls = "**/crabcode.CrabCodeService/**";
+    let attempts = 0;
+    await page.route(calls, (route) => {
+      attempts += 1;
+      return attempts <= 2 ? route.abort() : route.continue();
+    });
+    await page.reload();
+    await page.getByText("trying again").waitFor();
+    await page.getByText("connected to").waitFor();
+    expect(attempts).toBeGreaterThan(2);
+    // Chromium writes down each call that failed.
+    faults = faults.filter((fault) => !fault.includes("net::ERR_FAILED"));
+  });
+
+  it("shows in another tab what was said, and takes nothing when the session was closed", async () => {
+    await signIn();
+    const context = await browser.newContext();
+    const other = await context.newPage();
+    await signIn(other);
+    await say("said in the first tab");
+    await other.locator("li.user", { hasText: "said in the first tab" }).waitFor();
+    await turnEnded();
+    const id = (await page.locator("#connection").innerText()).replace("connected to ", "");
+    const closed = await fetch(`${server.url}/trivium.crabcode.v1.SessionService/CloseSession`, {
+      method: "POST",
+      headers: { authorization: "Bearer a-token-for-this-test", "content-type": "application/json" },
+      body: JSON.stringify({ sessionId: id }),
+    });
+    expect(closed.status).toBe(200);
+    for (const tab of [page, other]) {
+      await tab.getByText("the session was closed").waitFor();
+      expect(await tab.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+    }
+    await context.close();
+  });
+
+  it("leaves the keyboard at the question that was answered", async () => {
+    await signIn();
+    await say("write keys.txt: hello");
+    await page.getByRole("group", { name: "Allow Write?" }).getByRole("button", { name: "Deny" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".question .outcome:focus", { hasText: "denied" }).waitFor();
+    await turnEnded();
+  });
+
+  async function signIn(tab = page): Promise<void> {
+    await tab.goto(server.url);
+    await tab.getByLabel("Token").fill("a-token-for-this-test");
+    await tab.getByRole("button", { name: "Connect" }).click();
+    await tab.getByText("connected to").waitFor();
   }
 
   async function say(text: string): Promise<void> {

@@ -33,8 +33,8 @@ async function open(): Promise<void> {
       return show("lost", "the session was closed");
     } catch (error) {
       if (!isPassingFault(error)) return showRefusal(error);
+      show("lost", `no answer from the server (${messageOf(error)}); trying again`);
     }
-    show("lost", "the server cannot be reached; trying again");
     await sleep(systemClock, RETRY_MS);
   }
 }
@@ -42,7 +42,11 @@ async function open(): Promise<void> {
 function showRefusal(error: unknown): void {
   const isRefused = TriviumError.isInstance(error) && error.kind === "unauthenticated";
   controls.signIn.hidden = !isRefused;
-  show("lost", isRefused ? "not signed in" : error instanceof Error ? error.message : "disconnected");
+  show("lost", isRefused ? "not signed in" : messageOf(error));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "disconnected";
 }
 
 function show(state: "lost", text: string): void {

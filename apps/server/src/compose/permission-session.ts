@@ -14,9 +14,12 @@ export const noConversations: OpenGate = () =>
 /**
  * Asks the people of a conversation what tools ask.
  *
- * @param prefix tells calls of different tool sessions apart, which may have the same ids
+ * @param toolSession tells calls of different tool sessions apart, which may have the same ids; "" is the default
+ * session. Absent: nothing else has the ids of these calls.
  */
-export function toChoiceAsker(gate: SessionGate, prefix: string): ChoiceAsker {
+export function toChoiceAsker(gate: SessionGate, toolSession?: string): ChoiceAsker {
+  // Without the slashes that the id of a session may have: `a` with the call `b/c` is not `a/b` with the call `c`.
+  const prefix = toolSession === undefined ? "" : `${encodeURIComponent(toolSession)}/`;
   return {
     async choose({ callId, number, question, options, isMultiple: multiple, signal }) {
       const toolUseId = `${prefix}${callId}/${number}`;

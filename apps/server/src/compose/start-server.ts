@@ -84,7 +84,7 @@ export async function startServer(
   if (tools !== undefined && wanted.has("grok-tools")) {
     const { runtime } = tools;
     const openChoiceAsker: GrokToolsServiceDeps["openChoiceAsker"] = async (conversation, toolSession = "") =>
-      toChoiceAsker(await openGate(conversation), `${toolSession}/`);
+      toChoiceAsker(await openGate(conversation), toolSession);
     services.push(grokToolsService({ runtime, openChoiceAsker }), questionService({ runtime }));
   }
   if (codeMode !== undefined) {

@@ -244,6 +244,26 @@ describe("an import that does not succeed", () => {
     expect((await fixture.runtime.sessions.create({ sessionId: "s" })).session.messageCount).toBe(0);
   });
 
+  it("in the search only is made up for by the next start", async () => {
+    await using made = await upstream();
+    const { fixture } = made;
+    await made.write("s", [message("u1", "needle")]);
+    await made.import();
+    const database = new DatabaseSync(join(fixture.dataDir, "crabcode", "sessions.sqlite"));
+    database.exec("DELETE FROM sessions; DELETE FROM session_numbers; DELETE FROM message_texts");
+    database.exec(
+      "CREATE TRIGGER full BEFORE INSERT ON message_texts BEGIN SELECT RAISE(ABORT, 'full'); END",
+    );
+    expect(await made.import()).toMatchObject([{ outcome: "imported", messageCount: 1 }]);
+    database.exec("DROP TRIGGER full");
+    database.close();
+    fixture.runtime = fixture.start();
+    const { sessions } = fixture.runtime;
+    expect(await sessions.get("s")).toMatchObject({ messageCount: 1 });
+    // It is taken in after the start, beside everything else.
+    while ((await sessions.list({ query: "needle" })).totalSize === 0) await fixture.clock.advance(1);
+  });
+
   it("is one of a session whose removal is not over, which would take the new files too", async () => {
     await using made = await upstream();
     const { fixture } = made;

@@ -124,7 +124,11 @@ export class SessionImporter {
       files.move();
     });
     files.keep();
-    this.#deps.index.reconcile(row.sessionId, entriesOf(records));
+    try {
+      this.#deps.index.reconcile(row.sessionId, entriesOf(records));
+    } catch {
+      // The session is there; the next start takes its messages into the search.
+    }
   }
 
   /** @throws Error that says why the session cannot work in its folder */
@@ -175,7 +179,7 @@ async function toRow(
     title: firstCharacters(title === "" ? firstUserMessage : title, MAX_TITLE_CHARS),
     modelProfile: "",
     firstUserMessage: firstCharacters(firstUserMessage, MAX_FIRST_MESSAGE_CHARS),
-    messageCount: 0,
+    messageCount: entries.length,
     tokensUsed: meta.tokensUsed ?? 0,
     createdAtMs,
     updatedAtMs: meta.updatedAtMs ?? times.at(-1) ?? createdAtMs,

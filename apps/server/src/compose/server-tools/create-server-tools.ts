@@ -42,7 +42,7 @@ export function createServerTools(options: ServerToolsOptions): ServerToolsPort 
         isReadOnly,
         authorise: createToolRules(rules, { isReadOnly, gate }),
         // Its calls are named after the session of code mode, so nothing needs to tell them apart.
-        choiceAsker: gate && toChoiceAsker(gate, ""),
+        choiceAsker: gate && toChoiceAsker(gate),
       };
       const shared = sharedSession(runtime, request);
       if (shared !== undefined) return new GrokServerTools({ ...common, session: shared });
