@@ -1,10 +1,14 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { CoreEventProtoSchema } from "@trivium/proto/crabcode";
 import { type Browser, chromium, type Page } from "playwright";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ServerProcess, startServerProcess } from "./server/server-process.ts";
 
+/** Marks the last envelope of a response. */
+const TRAILERS = 0x80;
 const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
 describe.skipIf(!existsSync(executablePath))("the page at /", () => {
@@ -128,6 +132,41 @@ describe.skipIf(!existsSync(executablePath))("the page at /", () => {
     await context.close();
   });
 
+  it("shows all of a long answer without laying it out once per piece", async () => {
+    await signIn();
+    const pieces = 5_000;
+    const piece = (seq: number): Uint8Array =>
+      enveloped(
+        toBinary(
+          CoreEventProtoSchema,
+          create(CoreEventProtoSchema, {
+            type: "stream_text",
+            payloadJson: JSON.stringify({ text: `piece ${seq} `, session_id: "s", epoch: "e", seq }),
+          }),
+        ),
+      );
+    const body = Buffer.concat([
+      ...Array.from({ length: pieces }, (_, index) => piece(index + 1)),
+      enveloped(Buffer.from("grpc-status: 0\r\n"), TRAILERS),
+    ]);
+    await page.route("**/crabcode.CrabCodeService/SubscribeEvents", (route) =>
+      route.fulfill({ body, contentType: "application/grpc-web+proto" }),
+    );
+    // Runs in the page, whose types a test in Node does not have.
+    await page.addInitScript(`
+      globalThis.changesOfAnswers = 0;
+      new MutationObserver((changes) => {
+        const ofAnswers = changes.filter(({ target }) => target.className === "text answer");
+        globalThis.changesOfAnswers += ofAnswers.length;
+      }).observe(document, { childList: true, subtree: true });
+    `);
+    await page.reload();
+    await page.locator("li.answer", { hasText: `piece ${pieces} ` }).waitFor();
+    await page.getByText("the session was closed").waitFor();
+    const changes = await page.evaluate<number>("changesOfAnswers");
+    expect(changes).toBeLessThan(pieces / 2);
+  });
+
   it("leaves the keyboard at the question that was answered", async () => {
     await signIn();
     await say("write keys.txt: hello");
@@ -153,3 +192,10 @@ describe.skipIf(!existsSync(executablePath))("the page at /", () => {
     await page.locator("#stop:disabled").waitFor();
   }
 });
+
+function enveloped(message: Uint8Array, flags = 0): Uint8Array {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(flags);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}

@@ -17,6 +17,7 @@ import type { ModelCatalogue, ModelProfileEntry } from "./ports/model-port.ts";
 import type { RunProgram } from "./ports/program-port.ts";
 import type { SkillPort } from "./ports/skill-port.ts";
 import type { OpenToolbox } from "./ports/toolbox-port.ts";
+import type { WebSearchPort } from "./ports/web-search-port.ts";
 import type { CrabcodeQuestions, CrabcodeSessions } from "./session-calls/session-types.ts";
 import type { SessionGate } from "./sessions/session-gate.ts";
 import type { SessionReference, SessionSelector } from "./sessions/session-selector.ts";
@@ -40,6 +41,8 @@ export interface CrabcodeRuntimeOptions {
   readonly openMcp?: OpenMcp;
   /** Runs programs. Absent: `Code` and `CodeWait` are not offered. */
   readonly codeCells?: CodeCellsPort;
+  /** Searches the web. Absent: `WebSearch` is not offered. */
+  readonly webSearch?: WebSearchPort | undefined;
   /** Absolute folders that sessions may work in, at least one; the first is the default session's. */
   readonly workspaceRoots: readonly string[];
   readonly settings?: SettingsSources;

@@ -110,6 +110,7 @@ class Runtime implements CrabcodeRuntime {
       skills: options.skills,
       openMcp: options.openMcp,
       codeCells: options.codeCells,
+      webSearch: options.webSearch,
       store: new SessionStore(database),
       onSessionDeleted,
       checkpoints,

@@ -54,6 +54,7 @@ export type { ModelCatalogue, ModelPort } from "./ports/model-port.ts";
 export type { ProgramRequest, ProgramResult, RunProgram } from "./ports/program-port.ts";
 export type { SkillDocument, SkillPort, SkillRoot } from "./ports/skill-port.ts";
 export type { OpenToolbox, ToolboxPort } from "./ports/toolbox-port.ts";
+export type { WebSearchPort } from "./ports/web-search-port.ts";
 export type {
   CrabcodeQuestions,
   CrabcodeSessions,

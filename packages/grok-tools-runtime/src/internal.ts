@@ -28,3 +28,4 @@ export type { Skill } from "./skills/skill.ts";
 export { MAX_SKILLS } from "./skills/skill-registry.ts";
 export { sessionFolder } from "./state/session-folder.ts";
 export type { EnvironmentPolicy } from "./tool-settings.ts";
+export { searchWeb } from "./web/search/search-web.ts";

@@ -28,6 +28,8 @@ export class ConversationPage {
   private constructor(client: CrabcodeClient, start: PageStart) {
     this.#client = client;
     this.#start = start;
+    // What has the keyboard is about to go.
+    if (controls.entries.contains(document.activeElement)) controls.message.focus({ preventScroll: true });
     controls.entries.replaceChildren();
     const view = new ConversationView(controls.entries, (question, answer) => this.#answer(question, answer));
     this.#conversation = new Conversation((entry) => view.show(entry));

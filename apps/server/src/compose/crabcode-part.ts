@@ -11,6 +11,7 @@ import type { Part } from "./part.ts";
 import { createRunProgram } from "./run-program.ts";
 import { createSkillFiles } from "./skills/skill-files.ts";
 import { openToolbox } from "./toolbox/open-toolbox.ts";
+import { createWebSearch } from "./toolbox/web-search.ts";
 import type { ToolsPart } from "./tools-part.ts";
 import { webKeyVariables } from "./web-settings.ts";
 
@@ -54,6 +55,7 @@ export function startCrabcode(
       ...agentSources(values, part),
       openToolbox: openToolbox(values, part, tools),
       openMcp: openMcp(values, part, tools),
+      webSearch: createWebSearch(values, part, tools.processes.programs),
       skills: createSkillFiles(),
       runProgram: createRunProgram({
         programs: tools.processes.programs,

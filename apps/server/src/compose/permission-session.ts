@@ -23,9 +23,10 @@ export function toChoiceAsker(gate: SessionGate, toolSession?: string): ChoiceAs
   return {
     async choose({ callId, number, question, options, isMultiple: multiple, signal }) {
       const toolUseId = `${prefix}${callId}/${number}`;
-      const { selected, resolution } = await gate.choose({ toolUseId, question, options, multiple, signal });
+      const asked = { toolUseId, question, options, multiple, signal };
+      const { selected, isCancelled, resolution } = await gate.choose(asked);
       if (resolution === "expired") return { type: "expired" };
-      return selected.length === 0 ? { type: "cancelled" } : { type: "chosen", labels: selected };
+      return isCancelled ? { type: "cancelled" } : { type: "chosen", labels: selected };
     },
   };
 }

@@ -1,4 +1,5 @@
 import { Writable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeFrame, type Frame, FrameReader, type OutgoingFrame, writeFrame } from "./frame.ts";
@@ -81,5 +82,59 @@ describe("frames", () => {
     const fields = ["a".repeat(5000), `${"a".repeat(5000)}é`, "ÿ".repeat(3000), "€😀".repeat(2000)];
     const frame = { cell: 1, kind: 2, fields };
     expect([...new FrameReader(1_000_000).push(bytesOf(frame))]).toEqual([frame]);
+  });
+
+  it("that are large are whole until the stream has taken them", async () => {
+    const frames = ["é", "a"].map((letter) => ({ cell: 1, kind: 2, fields: [letter.repeat(300_000), "end"] }));
+    const taken: Buffer[] = [];
+    const held: (() => void)[] = [];
+    const stream = new Writable({
+      write: (chunk: Buffer, _, done) => {
+        taken.push(chunk);
+        held.push(done);
+      },
+    });
+    for (const frame of frames) writeFrame(stream, frame);
+    for (const frame of frames) {
+      const bytes = taken.at(-1) ?? Buffer.alloc(0);
+      expect([...new FrameReader(1_000_000).push(Buffer.from(bytes))]).toEqual([frame]);
+      held.pop()?.();
+      // The stream tells it in a turn of its own.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(bytes.length).toBe(0);
+    }
+    expect(taken.length).toBe(2);
+  });
+
+  it("that are large come out whole wherever they are torn, and leave what follows alone", () => {
+    const own = 256 * 1024;
+    const headBytes = 9 + 4 + 3 + 4;
+    const texts = [-1, 0, 1].map((more) => "x".repeat(own - headBytes + more));
+    for (const text of [...texts, "ÿ".repeat(own), "€😀".repeat(own / 4), `${"a".repeat(own)}\ud800`]) {
+      const large = { cell: 3, kind: 4, fields: ["abc", text] };
+      const small = { cell: 5, kind: 6, fields: ["after it"] };
+      const bytes = Buffer.concat([bytesOf(small), bytesOf(large), bytesOf(large), bytesOf(small)]);
+      const first = bytesOf(small).length;
+      const length = bytesOf(large).length;
+      const borders = [first, first + 4, first + headBytes, first + length, first + 2 * length];
+      const expected = [small, large, large, small].map(({ fields, ...rest }) => ({
+        ...rest,
+        fields: fields.map((field) => field.toWellFormed()),
+      }));
+      for (const border of borders) {
+        for (const shift of [-1, 0, 1]) {
+          const cuts = [0, border + shift, border + shift + 1, bytes.length];
+          const reader = new FrameReader(4_000_000);
+          const read = cuts.slice(1).flatMap((end, index) => {
+            // The memory of a chunk is the stream's.
+            const chunk = Buffer.from(bytes.subarray(cuts[index], end));
+            const frames = [...reader.push(chunk)];
+            expect(chunk.length).toBe(end - (cuts[index] ?? 0));
+            return frames;
+          });
+          expect(isDeepStrictEqual(read, expected), `${text.length} at ${border + shift}`).toBe(true);
+        }
+      }
+    }
   });
 });

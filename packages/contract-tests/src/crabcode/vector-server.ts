@@ -22,6 +22,7 @@ export interface VectorServer extends AsyncDisposable {
 /** Starts one: no keys of providers, an empty home, the script model allowed unless `env` says otherwise. */
 export async function startVectorServer(
   env: Readonly<Record<string, string>> = { TRIVIUM_CRABCODE_TESTING: "1" },
+  parameters: readonly string[] = [],
 ): Promise<VectorServer> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(await temporaryFolder());
@@ -42,6 +43,7 @@ export async function startVectorServer(
     startServerProcess({
       workspace: paths.workspace,
       dataDir: paths.dataDir,
+      parameters,
       env: { HOME: paths.home, ...env },
     });
   let server = await start();

@@ -309,7 +309,9 @@ describe("a call from outside", () => {
     const permitted = gate.permit(call("c1"));
     await bus.find({ type: "permission_request", tool_use_id: "c1" });
     await expect(other.permit(call("c1"))).rejects.toMatchObject({ kind: "alreadyExists" });
-    await expect(other.choose({ ...choice, toolUseId: "c1" })).rejects.toMatchObject({ kind: "alreadyExists" });
+    await expect(other.choose({ ...choice, toolUseId: "c1" })).rejects.toMatchObject({
+      kind: "alreadyExists",
+    });
     await fixture.runtime.respondPermission({ sessionId, toolUseId: "c1", isAllowed: true });
     expect(await permitted).toBeUndefined();
   });

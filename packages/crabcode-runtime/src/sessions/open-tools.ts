@@ -8,6 +8,7 @@ import { SessionSkills } from "../skills/session-skills.ts";
 import { createMemory } from "../tools/memory.ts";
 import { type ChangingTools, SessionTools } from "../tools/session-tools.ts";
 import { builtInTools } from "../tools/tool-set.ts";
+import { createWebSearch } from "../tools/web-search.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
 
 /** The servers whose tools a session has, not started yet; undefined where there are none. Owned by the session. */
@@ -45,9 +46,10 @@ export function openTools(
     others: readonly ChangingTools[];
   },
 ): SessionTools {
-  const { ids, codeCells, userFolder } = environment;
+  const { ids, codeCells, userFolder, webSearch: search } = environment;
   const code = codeCells === undefined || !settings.code.isEnabled ? [] : codeTools(codeCells);
   const memory = createMemory({ newId: () => ids.hex(6), userFolder });
   const builtIn = [...builtInTools(() => ids.hex(4)), memory, ...checkpointTools(checkpoints)];
-  return new SessionTools([...builtIn, ...code, ...agentTools(agents)], others);
+  const web = search === undefined ? [] : [createWebSearch({ search, settings: settings.tools.webSearch })];
+  return new SessionTools([...builtIn, ...web, ...code, ...agentTools(agents)], others);
 }

@@ -8,6 +8,7 @@ import type { ModelCatalogue } from "../ports/model-port.ts";
 import type { RunProgram } from "../ports/program-port.ts";
 import type { SkillPort } from "../ports/skill-port.ts";
 import type { OpenToolbox } from "../ports/toolbox-port.ts";
+import type { WebSearchPort } from "../ports/web-search-port.ts";
 import type { SessionSettings } from "../settings/session-settings.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { OperationStore } from "../store/operation-store.ts";
@@ -29,6 +30,7 @@ export interface SessionEnvironment {
   readonly skills: SkillPort | undefined;
   readonly openMcp: OpenMcp | undefined;
   readonly codeCells: CodeCellsPort | undefined;
+  readonly webSearch: WebSearchPort | undefined;
   readonly store: SessionStore;
   readonly checkpoints: CheckpointEnvironment;
   /** Called when a session was deleted, to remove what is kept of it elsewhere. */

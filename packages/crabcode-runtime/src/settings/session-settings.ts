@@ -4,6 +4,7 @@ import { type CodeSettings, codeSettings } from "./code-settings.ts";
 import { type HookSettings, hookSettings } from "./hook-settings.ts";
 import type { ModelSettings } from "./model-settings.ts";
 import { type PromptProfile, promptProfile } from "./prompt-profile.ts";
+import { type ToolSettings, toolSettings } from "./tool-settings.ts";
 
 /** How calls are decided that no rule decides. */
 export type PermissionMode = "default" | "acceptEdits" | "bypassPermissions" | "dontAsk" | "plan";
@@ -57,6 +58,7 @@ export interface SessionSettings {
   readonly language: string | undefined;
   /** Longest run of one tool call; 0 is no limit. */
   readonly toolCallTimeoutMs: number;
+  readonly tools: ToolSettings;
   /** Only lowers the server's. */
   readonly eventLog: { readonly maxEvents?: number; readonly maxBytes?: number; readonly maxAgeMs?: number };
 }
@@ -119,6 +121,7 @@ const settingsFile = z.object({
   prompt_profile: promptProfile,
   language: z.string().optional().catch(undefined),
   tool_call_timeout: z.number().positive().optional().catch(undefined),
+  tool_settings: toolSettings,
   event_log: z
     .object({
       max_events: z.int().min(16).optional().catch(undefined),
@@ -173,6 +176,7 @@ export function parseSessionSettings(
     promptProfile: file.prompt_profile,
     language: file.language,
     toolCallTimeoutMs: (file.tool_call_timeout ?? 0) * 1000,
+    tools: file.tool_settings,
     eventLog: {
       ...(max_events !== undefined && { maxEvents: max_events }),
       ...(max_bytes !== undefined && { maxBytes: max_bytes }),

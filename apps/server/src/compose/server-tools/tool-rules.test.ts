@@ -34,6 +34,9 @@ describe("rules for calls of programs", () => {
     ["the folder of list_dir", { tool: "*", path: "secret" }, { target_directory: "secret" }],
     ["where a link leads", { tool: "*", path: "/etc/*" }, { file_path: "link" }],
     ["the folder of the other list_dir", { tool: "*", path: "secret" }, { dir_path: "secret" }],
+    ["the folder of a command", { tool: "*", path: "secret" }, { command: "ls", workdir: "secret" }],
+    ["the folder of a task", { tool: "*", path: "secret" }, { prompt: "go", cwd: "secret" }],
+    ["the script of a workflow", { tool: "*", path: "secret/*" }, { script_path: "secret/a.js" }],
     [
       "a path behind a harmless one",
       { tool: "*", path: "secret" },

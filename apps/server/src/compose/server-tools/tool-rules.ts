@@ -15,7 +15,17 @@ export interface ToolRules {
 export type Authorise = (request: AuthorisationRequest) => Promise<string | undefined>;
 
 /** Parameters of tools that name the file or folder they work on. */
-const PATH_PARAMETERS = ["target_file", "target_directory", "dir_path", "file_path", "filePath", "path"];
+const PATH_PARAMETERS = [
+  "target_file",
+  "target_directory",
+  "dir_path",
+  "file_path",
+  "filePath",
+  "path",
+  "script_path",
+  "workdir",
+  "cwd",
+];
 
 /** Parameters that hold a patch, which names its files in its own lines. */
 const PATCH_PARAMETERS = ["patch", "input"];

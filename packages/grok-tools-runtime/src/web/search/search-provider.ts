@@ -1,5 +1,5 @@
 import type { SessionScope } from "../../session-resource.ts";
-import type { SearchHit } from "../../tool-settings.ts";
+import type { SearchHit, ToolSettings } from "../../tool-settings.ts";
 
 /** Port for whoever searches the web. */
 export interface SearchProvider {
@@ -26,8 +26,8 @@ export interface SearchAnswer {
   readonly text?: string | undefined;
 }
 
-/** What providers need of a session. */
-export type SearchScope = Pick<
-  SessionScope,
-  "environment" | "secretVariables" | "programRunner" | "sessionFolder" | "settings"
->;
+/** What providers need of whoever searches. */
+export interface SearchScope
+  extends Pick<SessionScope, "environment" | "secretVariables" | "programRunner" | "sessionFolder"> {
+  readonly settings: Pick<ToolSettings, "environment">;
+}

@@ -1,19 +1,14 @@
-import { abortReason, linkSignals, sleep } from "@trivium/core";
 import { ErrorCode } from "@trivium/proto/grok-tools";
 import { z } from "zod";
 import { absentable, lenientStringList } from "../../../input/lenient.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../../tool.ts";
+import { defineTool, type Tool, type ToolResult } from "../../../tool.ts";
 import { ToolError } from "../../../tool-error.ts";
-import type { SearchHit, WebSearchSettings } from "../../../tool-settings.ts";
-import { isBelowDomain } from "../../../web/domain-policy.ts";
-import { createSearchProvider } from "../../../web/search/create-search-provider.ts";
-import type { SearchAnswer, SearchOptions } from "../../../web/search/search-provider.ts";
+import { searchWeb, type WebSearchAnswer } from "../../../web/search/search-web.ts";
 
 const MAX_QUERY_LENGTH = 2000;
 const MAX_RESULTS = 20;
 const MAX_CONTENT_BYTES = 40_000;
 const TIMEOUT_MS = 30_000;
-const RETRY_DELAY_MS = 500;
 
 const input = z.object({
   query: z.string().describe("What to search for, at most 2000 characters."),
@@ -57,28 +52,12 @@ export const webSearch: Tool = defineTool({
     const settings = context.settings.webSearch;
     if (settings === undefined) throw new ToolError(ErrorCode.NOT_IMPLEMENTED, "there is no search provider");
     checkQuery(query, context.parameterName("query"));
-    const domains = domainsOf(settings, wanted ?? []);
-    const answer = await search(query, settings, { ...domains, context });
-    const hits = answer.hits.filter(isWanted(domains)).slice(0, MAX_RESULTS);
-    const citations = [...new Set(hits.map(({ url }) => url))];
-    return searchResult({ query, content: contentOf(answer, hits), citations, allow: domains.allow });
+    const request = { query, limit: MAX_RESULTS, timeoutMs: TIMEOUT_MS, signal: context.signal };
+    const answer = await searchWeb({ ...request, wantedDomains: wanted ?? [] }, settings, context);
+    const citations = [...new Set(answer.hits.map(({ url }) => url))];
+    return searchResult({ query, content: contentOf(answer), citations, allow: answer.allow });
   },
 });
-
-interface Domains {
-  readonly allow: readonly string[];
-  readonly exclude: readonly string[];
-}
-
-/** The server's lists replace the model's; the allowed ones win. */
-function domainsOf(
-  { allowedDomains, excludedDomains }: WebSearchSettings,
-  wanted: readonly string[],
-): Domains {
-  if (allowedDomains !== undefined) return { allow: allowedDomains, exclude: [] };
-  if (excludedDomains !== undefined) return { allow: [], exclude: excludedDomains };
-  return { allow: wanted, exclude: [] };
-}
 
 function checkQuery(query: string, field: string): void {
   if (query.trim() === "") throw ToolError.invalidField(field, "the query is empty; say what to search for");
@@ -90,47 +69,7 @@ function checkQuery(query: string, field: string): void {
   }
 }
 
-async function search(
-  query: string,
-  settings: WebSearchSettings,
-  { allow, exclude, context }: Domains & { readonly context: ToolContext },
-): Promise<SearchAnswer> {
-  const provider = createSearchProvider(settings, context);
-  using limited = linkSignals([context.signal], { timeoutMs: TIMEOUT_MS, clock: context.clock });
-  const { signal } = limited;
-  const options: SearchOptions = { allow, exclude, limit: MAX_RESULTS, signal };
-  try {
-    return await provider.search(query, options).catch(async (thrown: unknown) => {
-      if (!isWorthRetrying(thrown)) throw thrown;
-      await sleep(context.clock, RETRY_DELAY_MS, signal);
-      return await provider.search(query, options);
-    });
-  } catch (thrown) {
-    if (context.signal.aborted) throw abortReason(context.signal);
-    if (!signal.aborted) throw thrown;
-    throw new ToolError(ErrorCode.TIMEOUT, `no search results within ${TIMEOUT_MS / 1000} s`, {
-      cause: thrown,
-    });
-  }
-}
-
-/** Too many requests, and faults of the provider's server. */
-function isWorthRetrying(thrown: unknown): boolean {
-  if (!ToolError.isInstance(thrown)) return false;
-  const { status } = thrown.details;
-  return status === 429 || (typeof status === "number" && status >= 500);
-}
-
-function isWanted({ allow, exclude }: Domains): (hit: SearchHit) => boolean {
-  return ({ url }) => {
-    const parsed = URL.parse(url);
-    if (parsed === null || !/^https?:$/.test(parsed.protocol)) return false;
-    if (allow.length > 0) return isBelowDomain(parsed.hostname, allow);
-    return !isBelowDomain(parsed.hostname, exclude);
-  };
-}
-
-function contentOf({ text }: SearchAnswer, hits: readonly SearchHit[]): string {
+function contentOf({ hits, text }: WebSearchAnswer): string {
   if (text !== undefined && text.trim() !== "") return cut(text);
   if (hits.length === 0) return "No results were found.";
   const entries = hits.map(({ title, url, snippet }, index) =>
