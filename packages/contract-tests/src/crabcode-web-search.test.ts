@@ -49,8 +49,9 @@ describe("WebSearch on a running server", () => {
     }
     const keys: unknown[] = [];
     const results: unknown[] = [];
+    const askedBefore: number[] = [];
     const onPermission = (): "always" => {
-      expect(asked).toEqual([]);
+      askedBefore.push(asked.length);
       return "always";
     };
     for await (const event of client.send("x", { ...session, onPermission })) {
@@ -58,6 +59,7 @@ describe("WebSearch on a running server", () => {
       if (event.type === "tool_result") results.push(event.result);
     }
     expect(keys).toEqual(["WebSearch"]);
+    expect(askedBefore).toEqual([0]);
     expect(results[0]).toBe(
       "[1] Page 1\nURL: https://docs.example/1\nSnippet: words 1\n\n" +
         "[2] Page 2\nURL: https://docs.example/2\nSnippet: words 2",

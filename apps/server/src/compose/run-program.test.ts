@@ -1,3 +1,5 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { temporaryFolder } from "@trivium/core/testing";
 import { createCommandRunner, type ProcessRunner } from "@trivium/grok-tools-runtime";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -33,8 +35,31 @@ it("says what is missing, and ends what prints too much or is not wanted any mor
   await expect(running).rejects.toThrow("enough");
 });
 
+it("takes no program from a folder that is not trusted", async () => {
+  const local = join(folder.path, "work", "bin");
+  await mkdir(local, { recursive: true });
+  await writeFile(join(local, "a-linter"), "#!/bin/sh\necho $PATH", { mode: 0o755 });
+  const link = join(folder.path, "link");
+  await symlink(local, link);
+  const PATH = `${local}:${link}:bin::${process.env["PATH"]}`;
+  const request = {
+    argv: ["a-linter"],
+    workingDirectory: join(folder.path, "work"),
+    environment: { PATH },
+  } as const;
+  expect((await run(request)).exitCode).toBe(0);
+  const distrustedFolders = [join(folder.path, "work")];
+  await expect(run({ ...request, distrustedFolders })).rejects.toMatchObject({ kind: "notFound" });
+  const { stdout } = await run({ ...request, argv: ["sh", "-c", "echo $PATH"], distrustedFolders });
+  expect(Buffer.from(stdout).toString()).not.toMatch(/work.bin|(^|:)bin|::/);
+  expect(Buffer.from(stdout).toString()).not.toContain(link);
+});
+
 function run(request: {
   argv: readonly [string, ...string[]];
+  workingDirectory?: string;
+  environment?: Readonly<Record<string, string>>;
+  distrustedFolders?: readonly string[];
   input?: Uint8Array;
   timeoutMs?: number;
   signal?: AbortSignal;

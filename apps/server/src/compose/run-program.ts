@@ -1,3 +1,5 @@
+import { realpath } from "node:fs/promises";
+import { isAbsolute, relative, sep } from "node:path";
 import { TriviumError } from "@trivium/core";
 import type { RunProgram } from "@trivium/crabcode-runtime";
 import type { ProgramRunner } from "@trivium/grok-tools-runtime";
@@ -20,12 +22,16 @@ export function createRunProgram({
   secretVariables,
   server,
 }: RunProgramOptions): RunProgram {
-  return async ({ argv, workingDirectory, environment, input, timeoutMs, maxOutputBytes, signal }) => {
+  return async ({ argv, workingDirectory, input, timeoutMs, maxOutputBytes, signal, ...request }) => {
     const inherited = buildShellEnvironment({ server, policy, secretVariables });
+    const env = { ...withoutGit(inherited), ...request.environment };
+    if (request.distrustedFolders !== undefined) {
+      env["PATH"] = await pathWithout(request.distrustedFolders, env["PATH"] ?? "");
+    }
     const program = await programs.run({
       argv,
       workingDirectory,
-      env: { ...withoutGit(inherited), ...environment },
+      env,
       timeoutMs,
       signal,
       ...(input !== undefined && { input: "pipe" as const }),
@@ -57,4 +63,26 @@ export function createRunProgram({
 /** A server that was started by git would send ours to another repository. */
 function withoutGit(environment: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("GIT_")));
+}
+
+/** A server that `npx` has started in a workspace has programs of that workspace in its search path. */
+async function pathWithout(folders: readonly string[], searchPath: string): Promise<string> {
+  const distrusted = await Promise.all(folders.map(resolved));
+  const kept: string[] = [];
+  for (const entry of searchPath.split(":")) {
+    if (!isAbsolute(entry)) continue;
+    const place = await resolved(entry);
+    if (!distrusted.some((folder) => isInside(folder, place))) kept.push(entry);
+  }
+  return kept.join(":");
+}
+
+/** Where a folder is; as it is written when there is none. */
+async function resolved(folder: string): Promise<string> {
+  return await realpath(folder).catch(() => folder);
+}
+
+function isInside(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`);
 }

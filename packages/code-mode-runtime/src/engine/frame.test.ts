@@ -85,7 +85,11 @@ describe("frames", () => {
   });
 
   it("that are large are whole until the stream has taken them", async () => {
-    const frames = ["é", "a"].map((letter) => ({ cell: 1, kind: 2, fields: [letter.repeat(300_000), "end"] }));
+    const frames = ["é", "a"].map((letter) => ({
+      cell: 1,
+      kind: 2,
+      fields: [letter.repeat(300_000), "end"],
+    }));
     const taken: Buffer[] = [];
     const held: (() => void)[] = [];
     const stream = new Writable({

@@ -68,6 +68,8 @@ export async function runGit(run: RunProgram, call: GitCall): Promise<GitAnswer>
     argv: ["git", ...SAFE, ...settings, ...args],
     workingDirectory: folder,
     environment: { ...ENVIRONMENT, ...environment },
+    // The search path of `npx` leads into the project first.
+    distrustedFolders: [folder],
     ...(input !== undefined && { input: Buffer.from(input) }),
     timeoutMs: call.timeoutMs ?? TIMEOUT_MS,
     maxOutputBytes: MAX_OUTPUT_BYTES,

@@ -23,11 +23,14 @@ function* upTo(top: string, folder: string): Generator<string, void, undefined> 
 
 /** The configuration next to `folder`, in it or above it, but not above `top`. */
 export function findConfig(
-  { configFiles, configSections }: Linter,
+  { configFiles, configSections, emptyConfig }: Linter,
   { folder, top }: { folder: string; top: string },
 ): LinterConfig | undefined {
   for (const at of upTo(top, folder)) {
-    const file = configFiles.find((name) => configText(join(at, name)) !== undefined);
+    const file = configFiles.find((name) => {
+      const text = configText(join(at, name));
+      return text !== undefined && emptyConfig?.test(text) !== true;
+    });
     if (file !== undefined) return { folder: at, file: join(at, file) };
     const section = configSections.find(({ file: name, pattern }) =>
       pattern.test(configText(join(at, name)) ?? ""),

@@ -20,6 +20,8 @@ export interface Linter {
   readonly localFolders: readonly string[];
   /** Files whose presence says that the project uses it; the first that is found is its configuration. */
   readonly configFiles: readonly string[];
+  /** A configuration file that reads like this says nothing about the files around it. */
+  readonly emptyConfig?: RegExp;
   /** Files of several tools, and what the part of this one begins with. */
   readonly configSections: readonly { readonly file: string; readonly pattern: RegExp }[];
   /** It is of no use without a configuration. */

@@ -1,8 +1,18 @@
 import type { Linter } from "./linter.ts";
 
 const common = { localFolders: [], configSections: [] } as const;
-const c = { ...common, language: "c", extensions: ["c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx"] } as const;
-const java = { ...common, language: "java", extensions: ["java"], needsConfig: false, takes: "paths" } as const;
+const c = {
+  ...common,
+  language: "c",
+  extensions: ["c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx"],
+} as const;
+const java = {
+  ...common,
+  language: "java",
+  extensions: ["java"],
+  needsConfig: false,
+  takes: "paths",
+} as const;
 
 /** Linters of Go, Rust, C, C++ and Java. None is let change a source file, whatever its configuration says. */
 export const nativeLinters: readonly Linter[] = [

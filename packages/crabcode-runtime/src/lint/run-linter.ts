@@ -28,15 +28,22 @@ export interface LinterEnvironment {
   readonly signal: AbortSignal;
 }
 
+/** How a linter is started. */
+export interface LinterStart {
+  readonly job: LintJob;
+  /** A path, or a name for the search path. */
+  readonly program: string;
+  /** Folders that nothing may be started from. */
+  readonly distrustedFolders: readonly string[];
+}
+
 /**
  * Runs a linter to its end.
- *
- * @param program a path, or a name for the search path
  * @throws the reason of the signal; what no program is to blame for
  */
 export async function runLinter(
   linter: Linter,
-  { job, program }: { job: LintJob; program: string },
+  { job, program, distrustedFolders }: LinterStart,
   { run, environment, signal }: LinterEnvironment,
 ): Promise<LintResult> {
   try {
@@ -44,6 +51,7 @@ export async function runLinter(
       argv: [program, ...linter.args(job)],
       workingDirectory: job.folder,
       environment,
+      distrustedFolders,
       timeoutMs: TIMEOUT_MS,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       signal,

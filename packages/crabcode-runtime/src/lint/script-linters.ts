@@ -30,15 +30,7 @@ export const scriptLinters: readonly Linter[] = [
     runsProjectCode: false,
     issue: /^.+?:\d+:\d+: /,
     isFinished: (exitCode) => exitCode <= 1,
-    args: ({ paths }) => [
-      "check",
-      "--quiet",
-      "--no-fix",
-      "--no-cache",
-      "--output-format=concise",
-      "--",
-      ...paths,
-    ],
+    args: ({ paths }) => ["check", "--quiet", "--no-fix", "--no-cache", "--output-format=concise", ...paths],
   },
   {
     ...python,
@@ -60,7 +52,6 @@ export const scriptLinters: readonly Linter[] = [
       "--score=n",
       "--output-format=text",
       "--msg-template={path}:{line}:{column}: {msg_id}: {msg} ({symbol})",
-      "--",
       ...paths,
     ],
   },
@@ -82,7 +73,6 @@ export const scriptLinters: readonly Linter[] = [
       "--no-error-summary",
       "--show-column-numbers",
       "--cache-dir=/dev/null",
-      "--",
       ...paths,
     ],
   },
@@ -102,7 +92,7 @@ export const scriptLinters: readonly Linter[] = [
     takes: "paths",
     issue: /^\s+\d+:\d+\s+(error|warning)\s/,
     isFinished: (exitCode) => exitCode <= 1,
-    args: ({ paths }) => ["--no-color", "--format=stylish", "--", ...paths],
+    args: ({ paths }) => ["--no-color", "--format=stylish", ...paths],
   },
   {
     ...javascript,
@@ -114,14 +104,7 @@ export const scriptLinters: readonly Linter[] = [
     takes: "paths",
     issue: /^::(error|warning|notice) /,
     isFinished: (exitCode) => exitCode <= 1,
-    args: ({ paths }) => [
-      "lint",
-      "--colors=off",
-      "--reporter=github",
-      "--max-diagnostics=none",
-      "--",
-      ...paths,
-    ],
+    args: ({ paths }) => ["lint", "--colors=off", "--reporter=github", "--max-diagnostics=none", ...paths],
   },
   {
     ...javascript,
@@ -129,6 +112,8 @@ export const scriptLinters: readonly Linter[] = [
     program: "tsc",
     extensions: TYPESCRIPT,
     configFiles: ["tsconfig.json"],
+    // One that only lists other projects would check nothing and be content.
+    emptyConfig: /"files"\s*:\s*\[\s*\]/,
     needsConfig: true,
     runsProjectCode: false,
     // With files of its own choice it would not read the configuration.

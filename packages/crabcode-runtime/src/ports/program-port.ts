@@ -6,6 +6,11 @@ export interface ProgramRequest {
   readonly workingDirectory: string;
   /** Added to the minimal environment of children, which holds no variable of git. */
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Absolute folders that no program may come from: what lies in them, and relative folders, are taken off the search
+   * path, which the program gets like that too.
+   */
+  readonly distrustedFolders?: readonly string[];
   /** Standard input. Absent: empty. */
   readonly input?: Uint8Array;
   readonly timeoutMs: number;

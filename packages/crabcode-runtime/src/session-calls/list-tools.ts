@@ -25,7 +25,7 @@ export async function listTools(
   const others = skills === undefined ? [] : [skills];
   const all = (
     session?.tools ??
-    openTools(environment, { settings }, { agents: notLoaded, checkpoints: notLoaded, others })
+    openTools(environment, { settings, cwd }, { agents: notLoaded, checkpoints: notLoaded, others })
   ).all;
   const isKnown = BUILT_IN_TYPES.has(subagentType) || settings.agents.types.has(subagentType);
   if (subagentType !== "" && !isKnown) {

@@ -5,6 +5,7 @@ import type { SessionCheckpoints } from "../checkpoints/session-checkpoints.ts";
 import { codeTools } from "../code/code-tools.ts";
 import { SessionMcp } from "../mcp/session-mcp.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
+import { createLint } from "../tools/lint.ts";
 import { createMemory } from "../tools/memory.ts";
 import { type ChangingTools, SessionTools } from "../tools/session-tools.ts";
 import { builtInTools } from "../tools/tool-set.ts";
@@ -34,7 +35,7 @@ export function openSkills(
 /** The tools of a session. */
 export function openTools(
   environment: SessionEnvironment,
-  { settings }: Pick<SessionParts, "settings">,
+  { settings, cwd }: Pick<SessionParts, "settings" | "cwd">,
   {
     agents,
     checkpoints,
@@ -46,10 +47,12 @@ export function openTools(
     others: readonly ChangingTools[];
   },
 ): SessionTools {
-  const { ids, codeCells, userFolder, webSearch: search } = environment;
+  const { ids, codeCells, userFolder, webSearch: search, runProgram: run } = environment;
   const code = codeCells === undefined || !settings.code.isEnabled ? [] : codeTools(codeCells);
   const memory = createMemory({ newId: () => ids.hex(6), userFolder });
   const builtIn = [...builtInTools(() => ids.hex(4)), memory, ...checkpointTools(checkpoints)];
   const web = search === undefined ? [] : [createWebSearch({ search, settings: settings.tools.webSearch })];
-  return new SessionTools([...builtIn, ...web, ...code, ...agentTools(agents)], others);
+  const { isTrustedFolder } = settings;
+  const lint = run === undefined ? [] : [createLint({ run, cwd, isTrustedFolder })];
+  return new SessionTools([...builtIn, ...lint, ...web, ...code, ...agentTools(agents)], others);
 }

@@ -14,7 +14,9 @@ const content = Buffer.from(Uint32Array.from({ length: SIZE / 4 + 1 }, (_, index
 
 /** Places and lengths near those at which a part is kept or not, is enlarged, or ends with the file. */
 const near = (...places: number[]): fc.Arbitrary<number> =>
-  fc.tuple(fc.constantFrom(...places), fc.integer({ min: -2, max: 2 })).map(([at, by]) => Math.max(0, at + by));
+  fc
+    .tuple(fc.constantFrom(...places), fc.integer({ min: -2, max: 2 }))
+    .map(([at, by]) => Math.max(0, at + by));
 const part = fc.record({
   start: fc.oneof(near(0, 64 * KIB, 256 * KIB, SIZE - 64 * KIB, SIZE), fc.nat(SIZE)),
   length: fc.oneof(near(3, 64 * KIB, 256 * KIB, SIZE), fc.nat(300 * KIB)),

@@ -10,19 +10,18 @@ import { createWebSearch } from "./web-search.ts";
 const request = { query: "x", limit: 2, signal: new AbortController().signal };
 const noPrograms: ProgramRunner = { run: () => Promise.reject(new Error("no program runs here")) };
 
-const configured = (settings: object | undefined) =>
+const configured = (settings?: object, more: Readonly<Record<string, object>> = {}) =>
   readConfig({
-    flags:
-      settings === undefined
-        ? []
-        : [{ name: "tools.webSearch", text: JSON.stringify(settings), flag: "--set" }],
+    flags: Object.entries({ ...(settings && { "tools.webSearch": settings }), ...more }).map(
+      ([name, value]) => ({ name, text: JSON.stringify(value), flag: "--set" }),
+    ),
     env: {},
     folder: "/",
   }).values;
 
 describe("createWebSearch", () => {
   it("has nobody to ask when no provider is configured", () => {
-    expect(createWebSearch(configured(undefined), { env: {}, dataDir: "/none" }, noPrograms)).toBeUndefined();
+    expect(createWebSearch(configured(), { env: {}, dataDir: "/none" }, noPrograms)).toBeUndefined();
   });
 
   it("keeps to the number that is asked for and to the domains of the server", async () => {
@@ -63,12 +62,18 @@ describe("createWebSearch", () => {
     await using stack = new AsyncDisposableStack();
     const folder = stack.use(await temporaryFolder());
     const processes = stack.use(await createCommandRunner({ dataFolder: join(folder.path, "processes") }));
-    const answer = `read request; printf '[{"title":"%s","url":"https://a.io/","snippet":"%s"}]' "$PWD" "$BRAVE_KEY"`;
-    const env = { PATH: process.env["PATH"], BRAVE_KEY: "s3cret" };
-    const settings = { provider: "command", argv: ["sh", "-c", answer] };
-    const search = createWebSearch(configured(settings), { env, dataDir: folder.path }, processes.programs);
+    const answer = `read request; printf '[{"title":"%s","url":"https://a.io/","snippet":"%s"}]' "$PWD" "$OTHER $PICTURE_KEY"`;
+    const values = configured(
+      { provider: "command", argv: ["sh", "-c", answer] },
+      {
+        "tools.environment": { inherit: "all", ignoreDefaultExcludes: true },
+        "tools.media.images": { baseUrl: "https://pictures.example", model: "m", apiKeyEnv: "PICTURE_KEY" },
+      },
+    );
+    const env = { PATH: process.env["PATH"], PICTURE_KEY: "s3cret", OTHER: "seen" };
+    const search = createWebSearch(values, { env, dataDir: folder.path }, processes.programs);
     expect(await search?.search({ ...request, timeoutMs: 60_000 })).toMatchObject({
-      hits: [{ title: expect.stringMatching(/\/crabcode-search$/), snippet: "" }],
+      hits: [{ title: expect.stringMatching(/\/crabcode-search$/), snippet: "seen " }],
     });
   });
 });

@@ -39,7 +39,7 @@ export function createWebSearch(
         const { hits } = await searchWeb({ ...request, timeoutMs }, settings, scope);
         return { kind: "ok", hits };
       } catch (thrown) {
-        if (!TriviumError.isInstance(thrown)) throw thrown;
+        if (request.signal.aborted || !TriviumError.isInstance(thrown)) throw thrown;
         return { kind: "failure", code: "unavailable", message: thrown.message };
       }
     },

@@ -14,29 +14,32 @@ const MIB = 1024 * 1024;
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 describe("hasContent", () => {
-  it.each([0, 1, 100, MIB - 1, MIB, MIB + 1, 2 * MIB])("tells every difference from %i bytes", async (size) => {
-    await using folder = await temporaryFolder();
-    const path = join(folder.path, "f.bin");
-    const content = Buffer.alloc(size, "abc");
-    const changed = (at: number): Buffer => {
-      const copy = Buffer.from(content);
-      copy.writeUInt8(copy.readUInt8(at) ^ 1, at);
-      return copy;
-    };
-    const places = [0, size - 1, MIB - 1, MIB].filter((at) => at >= 0 && at < size);
-    const others = [
-      Buffer.concat([content, Buffer.from("x")]),
-      ...(size > 0 ? [content.subarray(0, size - 1)] : []),
-      ...places.map(changed),
-    ];
-    await writeFile(path, content);
-    // Two at once have a piece of memory each, and the next ones get it again.
-    expect(await Promise.all([hasContent(path, content), hasContent(path, content)])).toEqual([true, true]);
-    const verdicts = await Promise.all(others.map((other) => hasContent(path, other)));
-    expect(verdicts).toEqual(others.map(() => false));
-    expect(await hasContent(path, content)).toBe(true);
-    expect(await hasContent(`${path}.none`, content)).toBe(false);
-  });
+  it.each([0, 1, 100, MIB - 1, MIB, MIB + 1, 2 * MIB])(
+    "tells every difference from %i bytes",
+    async (size) => {
+      await using folder = await temporaryFolder();
+      const path = join(folder.path, "f.bin");
+      const content = Buffer.alloc(size, "abc");
+      const changed = (at: number): Buffer => {
+        const copy = Buffer.from(content);
+        copy.writeUInt8(copy.readUInt8(at) ^ 1, at);
+        return copy;
+      };
+      const places = [0, size - 1, MIB - 1, MIB].filter((at) => at >= 0 && at < size);
+      const others = [
+        Buffer.concat([content, Buffer.from("x")]),
+        ...(size > 0 ? [content.subarray(0, size - 1)] : []),
+        ...places.map(changed),
+      ];
+      await writeFile(path, content);
+      // Two at once have a piece of memory each, and the next ones get it again.
+      expect(await Promise.all([hasContent(path, content), hasContent(path, content)])).toEqual([true, true]);
+      const verdicts = await Promise.all(others.map((other) => hasContent(path, other)));
+      expect(verdicts).toEqual(others.map(() => false));
+      expect(await hasContent(path, content)).toBe(true);
+      expect(await hasContent(`${path}.none`, content)).toBe(false);
+    },
+  );
 });
 
 const encodings = {
@@ -52,7 +55,9 @@ describe("a receipt", () => {
   const endings = { lf: "\n", crlf: "\r\n" };
   const sizes = { short: 1, long: 4_000 };
   const cases = Object.keys(encodings).flatMap((encoding) =>
-    Object.keys(endings).flatMap((ending) => Object.keys(sizes).map((size) => [encoding, ending, size] as const)),
+    Object.keys(endings).flatMap((ending) =>
+      Object.keys(sizes).map((size) => [encoding, ending, size] as const),
+    ),
   ) as [keyof typeof encodings, keyof typeof endings, keyof typeof sizes][];
 
   it.each(cases)("has the hashes of both contents: %s, %s, %s", async (encoding, ending, size) => {

@@ -96,7 +96,7 @@ export async function hasContent(path: string, bytes: Buffer): Promise<boolean> 
   idlePiece = undefined;
   try {
     for (let compared = 0; ; ) {
-      const length = Math.min(piece.length, bytes.length - compared);
+      const length = Math.min(piece.length, bytes.length + 1 - compared);
       const { bytesRead } = await file.handle.read(piece, 0, length, compared);
       if (!piece.subarray(0, bytesRead).equals(bytes.subarray(compared, compared + bytesRead))) return false;
       compared += bytesRead;

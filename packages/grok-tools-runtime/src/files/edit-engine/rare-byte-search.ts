@@ -1,9 +1,9 @@
 /** Bytes of the text that are looked at to learn which ones are rare. */
 const SAMPLE_BYTES = 4096;
-/** Looking at a place costs as much as passing over so many bytes. */
+/** Looking at a place costs as much as passing over so many bytes, and over one more for each that is compared. */
 const BYTES_PER_CANDIDATE = 256;
-/** Places in advance, so that a few of them close together do not end the search. */
-const FREE_CANDIDATES = 64;
+/** Bytes in advance, so that a few places close together do not end the search. */
+const FREE_BYTES = 64 * BYTES_PER_CANDIDATE;
 
 /**
  * Looks for texts by their rarest byte. Passing over bytes that differ from one is ten times as fast as the general
@@ -28,26 +28,25 @@ export class RareByteSearch {
     const wanted = Buffer.from(part, "latin1");
     const offset = this.#rarestOf(wanted);
     const byte = wanted[offset] ?? 0;
-    let candidates = 0;
+    let spent = 0;
     for (let at = from + offset; ; at += 1) {
       at = this.#bytes.indexOf(byte, at);
       if (at === -1) return -1;
       const start = at - offset;
-      if (this.#isAt(wanted, start)) return start;
-      candidates += 1;
-      // The sample was wrong about it.
+      const same = this.#sameAt(wanted, start);
+      if (same === wanted.length) return start;
+      spent += BYTES_PER_CANDIDATE + same;
+      // The sample was wrong about it, or the text repeats itself: most places are right for long.
       const passed = at - from;
-      if (candidates > FREE_CANDIDATES + passed / BYTES_PER_CANDIDATE) {
-        return this.#bytes.indexOf(wanted, start + 1);
-      }
+      if (spent > FREE_BYTES + passed) return this.#bytes.indexOf(wanted, start + 1);
     }
   }
 
-  #isAt(wanted: Buffer, start: number): boolean {
-    for (let index = 0; index < wanted.length; index += 1) {
-      if (this.#bytes[start + index] !== wanted[index]) return false;
-    }
-    return true;
+  /** Bytes from a place on that are as wanted. */
+  #sameAt(wanted: Buffer, start: number): number {
+    let index = 0;
+    while (index < wanted.length && this.#bytes[start + index] === wanted[index]) index += 1;
+    return index;
   }
 
   #rarestOf(wanted: Buffer): number {

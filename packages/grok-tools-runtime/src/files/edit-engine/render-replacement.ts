@@ -10,15 +10,15 @@ interface Line {
 }
 
 /**
- * The units that take the place of `span`.
+ * The units that take the place of `span` in the text of `endings`.
  *
  * Lines at the start and the end that equal those of the span keep the span's bytes, line endings included. Every
  * other line ending becomes the one used at the span; in a file without any it stays as sent.
  */
-export function renderReplacement(units: Units, span: Span, replacement: string): string {
+export function renderReplacement(endings: LineEndingCursor, span: Span, replacement: string): string {
   const lines = splitLines(replacement);
   if (lines.length === 1) return replacement;
-  const old = splitLines(units.slice(span.start, span.end));
+  const old = splitLines(endings.units.slice(span.start, span.end));
   const shorter = Math.min(lines.length, old.length);
   let leading = 0;
   while (leading < shorter && isSameLine(lines[leading], old[leading])) leading += 1;
@@ -29,7 +29,7 @@ export function renderReplacement(units: Units, span: Span, replacement: string)
   ) {
     trailing += 1;
   }
-  const ending = lineEndingAt(units, span);
+  const ending = endings.at(span.start);
   const inserted = lines
     .slice(leading, lines.length - trailing)
     .map(({ text, terminator }) => text + (terminator === "" ? "" : (ending ?? terminator)));
@@ -45,10 +45,30 @@ export function renderReplacement(units: Units, span: Span, replacement: string)
  * Undefined in a file without line endings.
  */
 export function lineEndingAt(units: Units, { start }: Span): Terminator | undefined {
-  const next = units.indexOf("\n", start);
-  if (next !== -1) return terminatorAt(units, next);
-  const previous = start === 0 ? -1 : units.lastIndexOf("\n", start - 1);
-  return previous === -1 ? undefined : terminatorAt(units, previous);
+  return new LineEndingCursor(units).at(start);
+}
+
+/** Tells the line ending at many places of one text: a long line is searched once for all places on it. */
+export class LineEndingCursor {
+  readonly units: Units;
+  /** From here to the line feed at `#feed`, which is -1 when there is none, the answer is the same. */
+  #from = Number.POSITIVE_INFINITY;
+  #feed = -1;
+  #ending: Terminator | undefined;
+
+  constructor(units: Units) {
+    this.units = units;
+  }
+
+  /** As {@link lineEndingAt} for a span that starts there. */
+  at(start: number): Terminator | undefined {
+    if (start >= this.#from && (this.#feed === -1 || start <= this.#feed)) return this.#ending;
+    this.#from = start;
+    this.#feed = this.units.indexOf("\n", start);
+    const previous = this.#feed === -1 && start > 0 ? this.units.lastIndexOf("\n", start - 1) : this.#feed;
+    this.#ending = previous === -1 ? undefined : terminatorAt(this.units, previous);
+    return this.#ending;
+  }
 }
 
 function terminatorAt(units: Units, lineFeed: number): Terminator {

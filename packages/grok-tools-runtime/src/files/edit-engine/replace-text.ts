@@ -3,7 +3,7 @@ import { type EditableText, parseEditableText, toUnits } from "./editable-text.t
 import { findMatches, MAX_MATCHES, type Span } from "./find-matches.ts";
 import { type Fuzziness, findFuzzily, type MatchLevel } from "./fuzzy-matches.ts";
 import { withoutLineAnchors } from "./line-anchors.ts";
-import { renderReplacement } from "./render-replacement.ts";
+import { LineEndingCursor, renderReplacement } from "./render-replacement.ts";
 import { type Replacement, type SplicedContent, spliceText } from "./splice.ts";
 
 /** An exact replacement of text. Neither string is ever a pattern. */
@@ -123,9 +123,10 @@ function replaceAlike(text: EditableText, request: TextReplacement): ReplaceText
     return { kind: "multiple-matches", matchCount: outcome.matchCount, isAmbiguous: false };
   }
   if (outcome.matches.length > MAX_MATCHES) return { kind: "too-many-matches" };
+  const endings = new LineEndingCursor(text.units);
   const replacements = outcome.matches.map(({ span, newUnits }) => ({
     span,
-    units: renderReplacement(text.units, span, newUnits),
+    units: renderReplacement(endings, span, newUnits),
   }));
   return {
     kind: "replaced",
@@ -151,7 +152,11 @@ function replaceSpans(text: EditableText, request: TextReplacement, found: Found
   }
   if (spans.length > MAX_MATCHES) return { kind: "too-many-matches" };
   const newUnits = toUnits(request.newString, text);
-  const replacements = spans.map((span) => ({ span, units: renderReplacement(text.units, span, newUnits) }));
+  const endings = new LineEndingCursor(text.units);
+  const replacements = spans.map((span) => ({
+    span,
+    units: renderReplacement(endings, span, newUnits),
+  }));
   return {
     kind: "replaced",
     ...spliceText(text, replacements),

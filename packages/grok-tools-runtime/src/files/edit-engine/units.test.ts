@@ -46,4 +46,14 @@ describe("RareByteSearch", () => {
       }),
     );
   });
+
+  it("does not compare a long part again and again with a text that repeats itself", () => {
+    const line = `~${"words of it ".repeat(24)}\n`;
+    const text = line.repeat(8_000);
+    const part = `${line.repeat(4_000).slice(0, -1)}w`;
+    const search = new RareByteSearch(Buffer.from(text, "latin1"));
+    // Place by place that would take minutes.
+    expect(search.indexOf(part, 0)).toBe(-1);
+    expect(search.indexOf(`${line.repeat(4_000)}~`, 1)).toBe(line.length);
+  });
 });

@@ -1,6 +1,10 @@
 import type { EditableText } from "../../../files/edit-engine/editable-text.ts";
 import { toUnits } from "../../../files/edit-engine/editable-text.ts";
-import { lineEndingAt, renderReplacement } from "../../../files/edit-engine/render-replacement.ts";
+import {
+  LineEndingCursor,
+  lineEndingAt,
+  renderReplacement,
+} from "../../../files/edit-engine/render-replacement.ts";
 import type { Replacement } from "../../../files/edit-engine/splice.ts";
 import type { AnchoredFile } from "./anchored-file.ts";
 import type { LineChange } from "./line-changes.ts";
@@ -15,13 +19,14 @@ export function renderChanges(
   const isEmptied = joined.some(
     ({ first, last, lines }) => first === 1 && last === file.count && lines.length === 0,
   );
+  const endings = new LineEndingCursor(text.units);
   return joined.map((change) => {
     const { first, last } = change;
     const units = change.lines.map((line) => toUnits(line, text));
     if (first > last) return insertion(first, units, { file, text, isEmptied });
     if (units.length === 0) return { span: file.removalOf(first, last), units: "" };
     const span = file.spanOf(first, last);
-    return { span, units: renderReplacement(text.units, span, units.join("\n")) };
+    return { span, units: renderReplacement(endings, span, units.join("\n")) };
   });
 }
 
