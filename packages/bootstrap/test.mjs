@@ -1,12 +1,10 @@
 /** `npm test`: install, build, then format, contracts, types, lint, layers, unused code and every test. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
 import { findChromium } from "./chromium.mjs";
 import { install } from "./install.mjs";
 import { run } from "./run.mjs";
+import { runVitest } from "./vitest.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 const isCi = process.env.CI !== undefined && process.env.CI !== "" && process.env.CI !== "false";
@@ -67,30 +65,9 @@ async function test() {
     if (isCi) throw new Error(`the browser tests need Chromium; ${remedy}`);
     console.log(`SKIPPED: the browser tests, for want of Chromium; ${remedy}`);
   }
-  const folder = mkdtempSync(join(tmpdir(), "trivium-report-"));
-  const report = join(folder, "report.json");
   const projects = ["unit", "contract", ...(chromium === undefined ? [] : ["browser"])];
-  const parameters = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  try {
-    console.log(`testing: ${projects.join(", ")} …`);
-    const failure = await run(
-      "vitest",
-      [...parameters, ...projects.flatMap((project) => ["--project", project])],
-      // The contract tests start what was just built, as a user would.
-      { root, env: { TRIVIUM_TEST_BUILT: "1", ...(chromium !== undefined && { CHROMIUM_PATH: chromium }) } },
-    ).then(
-      () => undefined,
-      (error) => error,
-    );
-    const counts = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : undefined;
-    if (counts !== undefined) {
-      const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = counts;
-      console.log(
-        `${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests + numTodoTests} skipped`,
-      );
-    }
-    if (failure !== undefined) throw failure;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  console.log(`testing: ${projects.join(", ")} …`);
+  // The contract tests start what was just built, as a user would.
+  const env = { TRIVIUM_TEST_BUILT: "1", ...(chromium !== undefined && { CHROMIUM_PATH: chromium }) };
+  await runVitest({ root, projects, env });
 }
