@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
 
@@ -16,6 +17,8 @@ const execArgv = [`--conditions=${source}`, "--disable-warning=ExperimentalWarni
 
 export default defineConfig({
   test: {
+    // Tests wait for processes more than they compute: none of the processors is kept for the runner itself.
+    maxWorkers: availableParallelism(),
     projects: [
       {
         ...nodeProject,

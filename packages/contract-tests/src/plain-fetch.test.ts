@@ -102,10 +102,18 @@ describe("plain fetch with JSON", () => {
   it("shows a person what is served here, and health to probes", async () => {
     const page = await fetch(`${server.url}/`);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(await page.text()).toContain("crabcode.CrabCodeService");
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(await page.text()).toContain("<title>Trivium</title>");
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/^trivium_cell_workers \d+$/m);
+  });
+
+  it("shows a list of its services when it has no conversations", async () => {
+    await using bare = await startServerProcess({ parameters: ["--set", 'services=["grok-tools"]'] });
+    const text = await (await fetch(`${bare.url}/`)).text();
+    expect(text).toContain("xai.grok.tools.v1.GrokToolsService");
+    expect(text).not.toContain("crabcode.CrabCodeService");
   });
 
   it("says in JSON which value is wrong", async () => {
