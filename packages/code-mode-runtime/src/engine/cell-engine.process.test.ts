@@ -188,9 +188,12 @@ describe("worker processes", () => {
 
   it("are taken out of use and killed when a thread does not come back", async () => {
     await using engine = createCellEngine({ maxWorkers: 1 });
-    const cell = startCell(engine, { source: "new Array(1e8).fill(0)" });
+    // This loop of V8 itself never looks whether it is to end.
+    const cell = startCell(engine, { source: "[].includes.call({ length: 2 ** 53 - 1 }, 1)" });
     await cell.ready;
     const [pid = 0] = workerPids();
+    const before = cpuMsOf(pid);
+    await expect.poll(() => cpuMsOf(pid), { timeout: 15_000 }).toBeGreaterThan(before + 200);
     cell.cell.terminate();
     expect((await cell.done).end).toEqual({ type: "terminated" });
     expect((await runCell(engine, { source: "text('on')" })).texts).toEqual(["on"]);
@@ -222,6 +225,13 @@ describe("limits", () => {
 });
 
 const sourceFlag = "--conditions=@trivium/source";
+
+/** Time on a processor that a process has had so far. */
+function cpuMsOf(pid: number): number {
+  const [user = "0", system = "0"] =
+    readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ").slice(11) ?? [];
+  return (Number(user) + Number(system)) * 10;
+}
 
 const spinningHost = new URL("./testing/spinning-host.ts", import.meta.url);
 const fullHost = new URL("./testing/full-host.ts", import.meta.url);
