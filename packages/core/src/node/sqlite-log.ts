@@ -2,7 +2,6 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Clock } from "../clock.ts";
 import type { EventLog, LogBounds, LogEntry, Retention } from "../event-log.ts";
 import { TailSignal, tailOf } from "../log-tail.ts";
-import { retainedFrom } from "../retention.ts";
 import { TriviumError } from "../trivium-error.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -19,6 +18,16 @@ type PendingEntry = {
   readonly reject: (reason: Error) => void;
 };
 
+/** The newest entries, as far as the limits of the last pruning let them stay; what is pinned may lie before them. */
+interface Kept {
+  fromSeq: number;
+  count: number;
+  bytes: number;
+}
+
+/** Entries that pruning looks at in one go. */
+const PRUNE_PAGE = 64;
+
 /** One log of a {@link SqliteEventLogStore}. */
 export class SqliteEventLog implements EventLog {
   readonly #database: DatabaseSync;
@@ -34,6 +43,8 @@ export class SqliteEventLog implements EventLog {
   #lastSeq: number;
   #writtenSeq: number;
   #firstSeq: number;
+  /** Counted by the first pruning, then kept up to date: a long log is not read again and again. */
+  #kept: Kept | undefined;
 
   constructor(database: DatabaseSync, row: LogRow, clock: Clock) {
     this.#database = database;
@@ -86,15 +97,18 @@ export class SqliteEventLog implements EventLog {
 
   prune(retention: Retention): Promise<void> {
     this.#flush();
-    const sizes = this.#database
-      .prepare("SELECT seq, at_ms, bytes FROM entry WHERE log_id = ? ORDER BY seq")
-      .all(this.#logId)
-      .map((row) => ({ seq: Number(row["seq"]), atMs: Number(row["at_ms"]), bytes: Number(row["bytes"]) }));
-    const kept = new Set(retainedFrom(sizes, retention, this.#clock.now()));
+    const pinned = new Set(retention.keepSeqs);
+    const kept = this.#cut(this.#kept ?? this.#countAll(), retention);
+    // Until it is done; what fails is counted again.
+    this.#kept = undefined;
+    const before = this.#database
+      .prepare("SELECT seq FROM entry WHERE log_id = ? AND seq < ?")
+      .all(this.#logId, kept.fromSeq);
     const remove = this.#database.prepare("DELETE FROM entry WHERE log_id = ? AND seq = ?");
     inTransaction(this.#database, () => {
-      for (const { seq } of sizes) if (!kept.has(seq)) remove.run(this.#logId, seq);
+      for (const { seq } of before) if (!pinned.has(Number(seq))) remove.run(this.#logId, Number(seq));
     });
+    this.#kept = kept;
     this.#firstSeq = this.#readFirstSeq();
     return Promise.resolve();
   }
@@ -114,14 +128,45 @@ export class SqliteEventLog implements EventLog {
     }
   }
 
+  #countAll(): Kept {
+    const all = this.#database
+      .prepare("SELECT MIN(seq) AS first, COUNT(*) AS count, SUM(bytes) AS bytes FROM entry WHERE log_id = ?")
+      .get(this.#logId);
+    const first = all?.["first"] ?? this.#writtenSeq + 1;
+    return { fromSeq: Number(first), count: Number(all?.["count"] ?? 0), bytes: Number(all?.["bytes"] ?? 0) };
+  }
+
+  /** Leaves the oldest entries out until every limit holds. */
+  #cut({ fromSeq, count, bytes }: Kept, retention: Retention): Kept {
+    const { maxEvents = Infinity, maxBytes = Infinity, maxAgeMs = Infinity } = retention;
+    const oldestMs = this.#clock.now() - maxAgeMs;
+    const page = this.#database.prepare(
+      "SELECT seq, at_ms, bytes FROM entry WHERE log_id = ? AND seq >= ? ORDER BY seq LIMIT ?",
+    );
+    for (;;) {
+      const rows = page.all(this.#logId, fromSeq, PRUNE_PAGE);
+      for (const row of rows) {
+        const fits = count <= maxEvents && bytes <= maxBytes && Number(row["at_ms"]) >= oldestMs;
+        if (fits) return { fromSeq, count, bytes };
+        fromSeq = Number(row["seq"]) + 1;
+        count -= 1;
+        bytes -= Number(row["bytes"]);
+      }
+      if (rows.length < PRUNE_PAGE) return { fromSeq, count, bytes };
+    }
+  }
+
   #flush(): void {
     const batch = this.#pending;
     if (batch.length === 0) return;
     this.#pending = [];
+    let batchBytes = 0;
     try {
       inTransaction(this.#database, () => {
         for (const { entry } of batch) {
-          this.#insert.run(this.#logId, entry.seq, entry.atMs, Buffer.byteLength(entry.data), entry.data);
+          const bytes = Buffer.byteLength(entry.data);
+          batchBytes += bytes;
+          this.#insert.run(this.#logId, entry.seq, entry.atMs, bytes, entry.data);
         }
         this.#update.run(batch.at(-1)?.entry.seq ?? this.#writtenSeq, this.#logId);
       });
@@ -133,6 +178,10 @@ export class SqliteEventLog implements EventLog {
       return;
     }
     this.#writtenSeq = this.#lastSeq;
+    if (this.#kept !== undefined) {
+      this.#kept.count += batch.length;
+      this.#kept.bytes += batchBytes;
+    }
     for (const { entry, resolve } of batch) resolve(entry);
     this.#growth.notify();
   }

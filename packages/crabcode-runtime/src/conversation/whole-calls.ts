@@ -15,7 +15,7 @@ export function withWholeCalls(messages: readonly Message[]): readonly Message[]
     const { role } = message;
     if (role === "assistant" && open.length > 0) whole.push({ role: "user", content: open.map(lostResult) });
     const completed = answering(message, role === "user" ? open : []);
-    open = callsOf(message);
+    open = callIds(message).calls;
     // Nothing but results of calls that are gone.
     if (completed.content.length > 0 || message.content.length === 0) whole.push(completed);
   }
@@ -24,9 +24,25 @@ export function withWholeCalls(messages: readonly Message[]): readonly Message[]
   return isChanged ? whole : messages;
 }
 
+interface CallIds {
+  readonly calls: readonly string[];
+  readonly results: readonly string[];
+}
+
+// Messages do not change once made, and each is looked at again for every request.
+const idsOf = new WeakMap<Message, CallIds>();
+
+function callIds(message: Message): CallIds {
+  const known = idsOf.get(message);
+  if (known !== undefined) return known;
+  const ids = { calls: callsOf(message), results: resultsOf(message) };
+  idsOf.set(message, ids);
+  return ids;
+}
+
 /** The message with results for these calls and no others. */
 function answering(message: Message, calls: readonly string[]): Message {
-  const known = resultsOf(message);
+  const known = callIds(message).results;
   const isWhole = known.length === calls.length && calls.every((id) => known.includes(id));
   if (isWhole) return message;
   const missing = new Set(calls);
