@@ -39,7 +39,8 @@ export class SupervisorPool {
   take(): Promise<Helper> {
     const { promise, resolve, reject } = Promise.withResolvers<Helper>();
     this.#waiters.push({ resolve, reject });
-    const ready = this.#idle.keys().next().value;
+    // The one that was used last: those that a burst has left then stay idle until their time is over.
+    const ready = [...this.#idle.keys()].at(-1);
     if (ready !== undefined) {
       this.#forgetIdle(ready);
       this.#offer(ready);
