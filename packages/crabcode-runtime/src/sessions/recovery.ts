@@ -11,6 +11,13 @@ import { completeTurn, type TurnHost } from "./turn-runner.ts";
 
 type Recovering = Pick<TurnHost, "parts" | "environment" | "questions">;
 
+/** What a load found of an earlier process. */
+export interface SessionRecovery {
+  readonly isTurnRecovered: boolean;
+  /** Agents that waited or ran. */
+  readonly stoppedAgentCount: number;
+}
+
 /** A message that is to be run after a restart. */
 export interface RecoveredMessage {
   readonly record: OperationRecord;

@@ -19,37 +19,27 @@ import type {
   StreamEvent,
 } from "../crabcode-runtime.ts";
 import type { Cursor } from "../events/cursor.ts";
-import type { EventStream } from "../events/event-stream.ts";
 import type { OutsideGate } from "../gates/outside-gate.ts";
 import { PermissionPolicy } from "../gates/permission-policy.ts";
-import { QuestionRegistry, questionKey } from "../gates/question-registry.ts";
+import type { QuestionRegistry } from "../gates/question-registry.ts";
 import type { SessionMcp } from "../mcp/session-mcp.ts";
 import type { ModelPort } from "../ports/model-port.ts";
 import { SessionPrompt } from "../prompt/turn-prompt.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
-import type { OperationRecord } from "../store/operation-store.ts";
 import { TitleWriter } from "../titles/title-writer.ts";
 import type { SessionTools } from "../tools/session-tools.ts";
-import { lostTurn } from "./lost-turn.ts";
-import { hashRequest, type MessageStreamRange, openMessageStream } from "./message-stream.ts";
+import { hashRequest } from "./message-stream.ts";
+import { MessageStreams } from "./message-streams.ts";
 import { openOutsideGate } from "./open-outside-gate.ts";
+import { openQuestionRegistry } from "./open-question-registry.ts";
 import { openMcp, openSkills, openTools } from "./open-tools.ts";
 import { Operation, type OperationOptions } from "./operation.ts";
-import { recoverOperations } from "./recovery.ts";
+import { recoverOperations, type SessionRecovery } from "./recovery.ts";
 import type { SessionEnvironment, SessionParts } from "./session-deps.ts";
 import { SessionModel } from "./session-model.ts";
 import { SessionToolbox } from "./session-toolbox.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { runTurn, scopeOf, type TurnHost } from "./turn-runner.ts";
-
-const REMEMBERED_QUESTIONS = 1024;
-
-/** What a load found of an earlier process. */
-export interface SessionRecovery {
-  readonly isTurnRecovered: boolean;
-  /** Agents that waited or ran. */
-  readonly stoppedAgentCount: number;
-}
 
 /** One loaded conversation: its queue of messages, its questions, mode and model. */
 export class Session implements TurnHost, AgentHost {
@@ -70,6 +60,7 @@ export class Session implements TurnHost, AgentHost {
   readonly #queue: TurnQueue<Operation>;
   /** Messages that wait or run. */
   readonly #operations = new Map<string, Operation>();
+  readonly #streams: MessageStreams;
   readonly #model: SessionModel;
   readonly #titles: TitleWriter;
   readonly #mcp: SessionMcp | undefined;
@@ -81,23 +72,11 @@ export class Session implements TurnHost, AgentHost {
 
   constructor(environment: SessionEnvironment, parts: SessionParts) {
     const { sessionId, cwd, settings, bus } = parts;
-    const { store, clock } = environment;
     this.environment = environment;
     this.parts = parts;
     this.loadedFrom = { sessionId, epoch: bus.epoch, seq: bus.seq };
     this.policy = new PermissionPolicy(settings.permissions, cwd);
-    this.questions = new QuestionRegistry({
-      bus,
-      clock,
-      settledKeys: store.settledQuestions(sessionId, REMEMBERED_QUESTIONS),
-      journal: {
-        settled: (agentId, toolUseId) =>
-          store.addSettledQuestion(sessionId, {
-            key: questionKey(agentId, toolUseId),
-            keep: REMEMBERED_QUESTIONS,
-          }),
-      },
-    });
+    this.questions = openQuestionRegistry(environment, parts);
     this.outside = openOutsideGate(this);
     this.#mcp = openMcp(environment, parts);
     this.prompt = new SessionPrompt({ ...environment, ...parts });
@@ -121,6 +100,13 @@ export class Session implements TurnHost, AgentHost {
         this.#operations.delete(operation.operationId);
         if (operation.kind === "message") this.#titles.turnEnded();
       },
+    });
+    this.#streams = new MessageStreams({
+      sessionId,
+      bus,
+      clock: environment.clock,
+      heartbeat: () => this.heartbeat(),
+      rootOf: (operationId) => this.agents.rootOf(operationId),
     });
     this.agents = new AgentManager({ host: this, store: parts.agents });
     this.#titles = new TitleWriter(this);
@@ -228,7 +214,10 @@ export class Session implements TurnHost, AgentHost {
     const requestHash = hashRequest(input);
     const known =
       idempotencyKey === undefined ? undefined : operations.findByKey(idempotencyKey, clock.now());
-    if (known !== undefined) return this.#join(known, { requestHash, input });
+    if (known !== undefined) {
+      const operation = this.#operations.get(known.operationId);
+      return this.#streams.join(known, { requestHash, input, operation });
+    }
     if (this.#queue.isFull) {
       throw new CrabcodeError("QUEUE_FULL", "too many messages are waiting in this session", this);
     }
@@ -240,16 +229,7 @@ export class Session implements TurnHost, AgentHost {
       idempotencyKey,
     });
     operations.admit({ ...operation.admission, requestHash }, clock.now());
-    const stream = this.#openStream({
-      operationId: operation.operationId,
-      operation,
-      signal,
-      afterSeq: this.parts.bus.seq,
-      untilSeq: undefined,
-    });
-    operation.attach(stream, { isDetached: input.isDetached === true });
-    if (this.#enqueue(operation) === "waiting") stream.put(this.heartbeat());
-    return this.#messageStream(operation.operationId, { stream, isReplay: false });
+    return this.#streams.begin(operation, input, () => this.#enqueue(operation));
   }
 
   answerPermission(answer: PermissionAnswer): void {
@@ -403,53 +383,6 @@ export class Session implements TurnHost, AgentHost {
     this.#operations.delete(operation.operationId);
     this.parts.operations.forget(operation.operationId);
     operation.finishStreams();
-  }
-
-  #join(known: OperationRecord, call: { requestHash: string; input: SendMessageInput }): MessageStream {
-    const { input, requestHash } = call;
-    if (known.requestHash !== requestHash) {
-      throw new CrabcodeError("IDEMPOTENCY_MISMATCH", "the idempotency key belongs to another request", this);
-    }
-    const { bus } = this.parts;
-    const { signal } = input;
-    const operation = this.#operations.get(known.operationId);
-    const afterSeq = operation === undefined ? known.afterSeq : operation.afterSeq;
-    const isKept = operation !== undefined || known.epoch === bus.epoch;
-    const stream = this.#openStream({
-      operationId: known.operationId,
-      operation,
-      signal,
-      afterSeq: isKept ? (afterSeq ?? bus.seq) : bus.seq,
-      // What came after its turn is no part of it, not even what is missing there.
-      untilSeq: operation === undefined ? (known.completeSeq ?? bus.seq) : undefined,
-    });
-    if (operation !== undefined) {
-      operation.attach(stream, { isDetached: input.isDetached === true });
-      if (operation.afterSeq === undefined) stream.put(this.heartbeat());
-    } else {
-      if (!isKept) stream.put(...lostTurn(bus, known));
-      stream.finish();
-    }
-    return this.#messageStream(known.operationId, { stream, isReplay: true });
-  }
-
-  #openStream(range: MessageStreamRange): EventStream {
-    return openMessageStream(
-      {
-        bus: this.parts.bus,
-        clock: this.environment.clock,
-        heartbeat: () => this.heartbeat(),
-        rootOf: (operationId) => this.agents.rootOf(operationId),
-      },
-      range,
-    );
-  }
-
-  #messageStream(
-    operationId: string,
-    { stream, isReplay }: { stream: EventStream; isReplay: boolean },
-  ): MessageStream {
-    return { sessionId: this.sessionId, operationId, isReplay, events: stream };
   }
 
   #assertOpen(): void {
